@@ -60,6 +60,7 @@ fn turn(n: usize, output: usize) -> [Message; 4] {
         diff: Vec::new(),
         inquiry: None,
         fault: false,
+        verdict: false,
     };
     let prompt = format!("prompt {n}: {}", words(80, n));
     [

@@ -11,7 +11,7 @@ mod stored;
 
 pub use diff::{DiffHunk, FileDiff, Kind};
 pub use foreign::{Foreign, Origin, is_mark, mark_of};
-pub use image::{Content, Image};
+pub use image::{Content, Image, Sight};
 pub use inquiry::{Given, Inquiry, Question};
 pub use parameter::Parameter;
 pub use searched::{Found, Searched};
@@ -156,6 +156,9 @@ pub struct ToolAnswer {
     /// text only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fault: bool,
+    /// Whether the text tells a decision of the user: a verdict on an edit, or why a call may not run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verdict: bool,
     /// A few words for the right end of the tool's line in the chat: `80 lines`, `2 hunks · 1 rejected`.
     #[serde(default)]
     pub summary: String,
@@ -191,6 +194,7 @@ impl ToolAnswer {
             text,
             failed: false,
             fault: false,
+            verdict: false,
             summary,
             output: None,
             images: Vec::new(),
@@ -457,6 +461,8 @@ pub struct Request {
     pub without: BTreeSet<Parameter>,
     /// Whether the model is told of its tools in the text, and its calls are read from its text.
     pub calls_as_text: bool,
+    /// The images that the server takes.
+    pub sight: Sight,
 }
 
 /// A tool as a model sees it.

@@ -333,7 +333,7 @@ impl Program {
             Wish::Branch(branch) => self.keep_branch(session, branch),
             Wish::Models => self.offer_models(session),
             Wish::Connect { provider } => self.ask_for_key(provider),
-            Wish::LeaveOut { model, parameter } => self.leave_out(&model, parameter),
+            Wish::Learn { model, lesson } => self.learn(&model, &lesson),
             Wish::New { name, agent } => self.new_session(name, false, true, agent),
         }
     }

@@ -97,8 +97,8 @@ async fn attend(mut launched: Launched, text: String, output: &mut dyn Output) -
             }
             () = sleep_until(until), if deadline.is_some() => break Ok(Exit::Interrupted.code()),
             Some(wish) = launched.wishes.recv() => {
-                if let Wish::LeaveOut { model, parameter } = wish {
-                    launched.tell(Command::LeaveOut(model, parameter));
+                if let Wish::Learn { model, lesson } = wish {
+                    launched.tell(Command::Learn(model, lesson));
                 }
             }
             Some(wanted) = launched.places.recv() => launched.place(wanted),

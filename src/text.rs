@@ -3,6 +3,7 @@
 
 mod cause;
 pub mod escape;
+mod number;
 mod pieces;
 pub mod secret;
 pub mod unseen;
@@ -10,6 +11,7 @@ pub mod unseen;
 mod tests;
 
 pub use cause::cause;
+pub use number::grouped;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 use sha2::{Digest, Sha256};

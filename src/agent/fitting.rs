@@ -2,14 +2,15 @@
 //! compacted.
 
 use super::models::Models;
-use crate::context::compact::{self, Plan};
+use super::overflow::{self, Excess};
+use crate::context::compact::{self, Plan, Reach};
 use crate::context::ledger::Entry;
-use crate::context::size::{self, Limits};
+use crate::context::parts::{self, Source};
+use crate::context::size::{self, Limits, Scale};
 use crate::context::trim;
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;
 use crate::edit::Format;
-use crate::event::TurnId;
 use crate::message::Role;
 use crate::session::{Input, Phase, Session};
 use crate::tool::{Desk, Tool};
@@ -21,12 +22,28 @@ pub(super) struct Fitting {
     /// The size of the conversation when a compaction failed. The next compaction waits until the conversation has
     /// grown.
     failed_at: Option<u64>,
-    /// The turn in which the conversation was compacted because a request was too long.
-    overflowed: Option<TurnId>,
+    /// How many compactions have failed since the last one that succeeded.
+    failures: u32,
+    /// How the compaction that has begun is made.
+    way: Way,
+    /// What was tried since the last reply to make a request fit that was too long.
+    pub(super) excess: Option<Excess>,
     /// The largest items, as `/context` listed them last.
     pub(super) listed: Vec<Entry>,
     /// The last estimate of a conversation that the provider has not counted, and its basis.
     estimate: Option<(Basis, u64)>,
+}
+
+/// How a compaction is made.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Way {
+    /// Whether a model is asked for a summary.
+    pub(super) asks: bool,
+    /// Whether the turns become a line each if there is no summary.
+    pub(super) drops: bool,
+    pub(super) reach: Reach,
+    /// 0, or the part of the room that the hand-off may use after a request that was too long.
+    pub(super) squeeze: u64,
 }
 
 /// Everything that the estimated size of a conversation depends on. Counts suffice for messages: they are only added at
@@ -88,26 +105,8 @@ impl Fitting {
         if !is_due {
             return false;
         }
-        let plan = plan(models, conversation, desk).ok();
+        let plan = plan(models, conversation, desk, Way::default()).ok();
         let Some(plan) = plan.filter(|it| it.fresh >= limits.growth()) else { return false };
-        let model = conversation.session.model.clone();
-        begin(conversation, &plan, model, String::new())
-    }
-
-    /// Called after a request that was too long for its model, alone or together with its reply. Begins a compaction at
-    /// most once in a turn, and none if the user has turned compaction off. Returns true if a compaction begins.
-    pub(super) fn overflow(
-        &mut self,
-        turn: TurnId,
-        (models, conversation, desk): (&Models, &mut Conversation, &Desk),
-    ) -> bool {
-        let is_new = self.overflowed != Some(turn);
-        let limits = limits(models, &conversation.session).filter(|it| it.is_automatic);
-        if !is_new || limits.is_none() || is_paused(conversation) {
-            return false;
-        }
-        let Ok(plan) = plan(models, conversation, desk) else { return false };
-        self.overflowed = Some(turn);
         let model = conversation.session.model.clone();
         begin(conversation, &plan, model, String::new())
     }
@@ -150,10 +149,34 @@ impl Fitting {
     /// Notes whether a compaction has succeeded or failed.
     pub(super) fn note(&mut self, input: &Input, models: &Models, session: &Session, desk: &Desk) {
         match input {
-            Input::Compacted { .. } => self.failed_at = None,
-            Input::NotCompacted { .. } => self.failed_at = Some(size(models, session, desk)),
+            Input::Compacted { .. } => (self.failed_at, self.failures) = (None, 0),
+            Input::NotCompacted { is_lasting, .. } => {
+                self.failed_at = Some(size(models, session, desk));
+                self.failures += u32::from(*is_lasting);
+            }
             _ => (),
         }
+    }
+
+    /// Begins a compaction that is made in this way. Returns false if none begins.
+    pub(super) fn begin_way(
+        &mut self,
+        models: &Models,
+        conversation: &mut Conversation,
+        desk: &Desk,
+        way: Way,
+    ) -> bool {
+        let Ok(plan) = plan(models, conversation, desk, way) else { return false };
+        let model = conversation.session.model.clone();
+        self.way = way;
+        begin(conversation, &plan, if way.asks { model } else { String::new() }, String::new())
+    }
+
+    /// How the compaction that has begun is made. After a failure, the turns become a line each if the model fails
+    /// again.
+    pub(super) fn take_way(&mut self, asks: bool) -> Way {
+        let way = std::mem::take(&mut self.way);
+        Way { asks, drops: way.drops || self.failures > 0, ..way }
     }
 }
 
@@ -163,7 +186,7 @@ fn begin_for_user(
     desk: &Desk,
     focus: String,
 ) -> bool {
-    match plan(models, conversation, desk) {
+    match plan(models, conversation, desk, Way::default()) {
         Ok(plan) => {
             let model = conversation.session.model.clone();
             begin(conversation, &plan, model, focus)
@@ -192,7 +215,7 @@ pub(super) fn switched(
         return;
     }
     let is_off = limits.compact.is_none() || session.keeps_whole;
-    let why = match plan(models, conversation, desk) {
+    let why = match plan(models, conversation, desk, Way::default()) {
         Ok(_) if is_off => "`/compact` makes it shorter.".to_owned(),
         Ok(plan) => {
             let is_able = !models.is_tour(before) && models.resolve(before).is_ok();
@@ -216,6 +239,13 @@ pub(super) fn size(models: &Models, session: &Session, desk: &Desk) -> u64 {
     size::of_next(session, tools(models, session, desk))
 }
 
+/// As `size`, but at least the estimate of all texts of the request, which a provider may have counted wrongly.
+pub(super) fn whole_size(models: &Models, session: &Session, desk: &Desk) -> u64 {
+    let parts = parts::of(session, tools(models, session, desk));
+    let all = Scale::of(session).tokens(parts.iter().map(|it| it.bytes).sum());
+    all.max(size(models, session, desk))
+}
+
 /// The number of bytes that the tools' descriptions take in the next request.
 pub(super) fn tools(models: &Models, session: &Session, desk: &Desk) -> u64 {
     let format =
@@ -234,6 +264,7 @@ pub(super) fn plan(
     models: &Models,
     conversation: &mut Conversation,
     desk: &Desk,
+    way: Way,
 ) -> Result<Plan, String> {
     if models.is_tour(&conversation.session.model) {
         return Err("The tour cannot summarise. Choose a model with /models.".into());
@@ -241,7 +272,26 @@ pub(super) fn plan(
     let limits = limits(models, &conversation.session).unwrap_or_default();
     conversation.read_outputs();
     let edits = |name: &str| desk.tools.find(name).is_some_and(Tool::edits);
-    compact::plan(&conversation.session, &limits, edits)
+    let limits = match way.squeeze {
+        0 => beside_fixed(&limits, fixed(models, &conversation.session, desk)),
+        by => overflow::squeezed(&limits, models, conversation, desk, by),
+    };
+    compact::plan(&conversation.session, &limits, edits, way.reach)
+}
+
+/// The limits of a hand-off, which has no room for what every request has.
+fn beside_fixed(limits: &Limits, fixed: u64) -> Limits {
+    let room = limits.window.saturating_sub(fixed) / 4 * 3;
+    Limits { full: limits.full.min(room), ..*limits }
+}
+
+/// The estimated tokens that every request has: the system prompt and the tools.
+pub(super) fn fixed(models: &Models, session: &Session, desk: &Desk) -> u64 {
+    let parts = parts::of(session, tools(models, session, desk));
+    let is_fixed = |it: &&parts::Part| {
+        matches!(it.source, Source::System | Source::Tools | Source::Excerpt(_, None))
+    };
+    Scale::of(session).tokens(parts.iter().filter(is_fixed).map(|it| it.bytes).sum())
 }
 
 /// Begins a compaction. If a spending limit is reached, tells the user, asks the model nothing and returns false.
@@ -265,7 +315,9 @@ fn trim(limits: &Limits, models: &Models, conversation: &mut Conversation, desk:
     }
     conversation.read_outputs();
     let is_raw = |name: &str| desk.tools.find(name).is_some_and(Tool::reads);
-    let plan = trim::plan(&conversation.session, is_raw);
+    // the newest results may have half of the tokens at which results are trimmed
+    let whole = limits.trim.unwrap_or(0) / 2;
+    let plan = trim::plan(&conversation.session, whole, is_raw);
     if let Some(plan) = plan.filter(|it| it.tokens >= limits.worth()) {
         let trim::Plan { items, tokens, told } = plan;
         conversation.take(Input::Trim { items, tokens, told });
@@ -273,7 +325,7 @@ fn trim(limits: &Limits, models: &Models, conversation: &mut Conversation, desk:
 }
 
 /// Whether the last message is a reply that is to be continued.
-fn is_paused(conversation: &Conversation) -> bool {
+pub(super) fn is_paused(conversation: &Conversation) -> bool {
     let mut said = conversation.session.messages.iter().rev();
     said.find(|it| it.role != Role::Note).is_some_and(|it| it.role == Role::Assistant)
 }

@@ -23,6 +23,7 @@ mod ledger;
 mod lent;
 mod named;
 mod opening;
+mod overflow;
 mod partial;
 mod permissions;
 mod plan;
@@ -37,6 +38,7 @@ mod slash;
 mod status;
 mod title;
 mod todo;
+mod trial;
 mod trust;
 mod turn;
 mod unattended;
@@ -58,7 +60,7 @@ pub use undo::Undo;
 use crate::context::mention;
 use crate::conversation::report::{Level, Show};
 use crate::conversation::{Channels, Conversation, Work};
-use crate::event::{Delta, Failure, TurnId};
+use crate::event::{Delta, TurnId};
 use crate::message::{CallId, Excerpt, Reply, Stop};
 use crate::provider::Sampled;
 use crate::session::{Effect, Input, Phase, Session};
@@ -337,8 +339,8 @@ impl Agent {
                 permissions::choose_mode(conversation, &self.desk, mode);
             }
             Command::Connect(provider, file) => choice::connect(self, &provider, &file),
-            Command::LeaveOut(model, parameter) => {
-                self.sampler.models.leave_out(&model, parameter);
+            Command::Learn(model, lesson) => {
+                self.sampler.models.learn(&model, &lesson);
             }
             Command::ShowRequest => self.sampler.show_request(conversation),
             Command::Reviewed(decided) => {
@@ -417,12 +419,10 @@ impl Agent {
             Sampled::Done(reply) => self.replied(turn, reply),
             Sampled::Failed(failure) => {
                 let (by, partial) = self.turn.end_reply();
-                let is_too_long = matches!(failure, Failure::TooLong { .. });
-                if is_too_long && self.sampler.overflow(conversation, &self.desk, turn) {
-                    return;
+                let failed = (failure, by, partial);
+                if let Some(it) = self.sampler.failed(conversation, &self.desk, turn, failed) {
+                    conversation.take(it);
                 }
-                let input = self.sampler.failed(conversation, turn, failure, by, partial);
-                conversation.take(input);
             }
         }
     }
@@ -440,7 +440,7 @@ impl Agent {
         reply.by = self.turn.end_reply().0;
         // the request fitted into the model's window but the reply did not: the model answers again after a compaction
         let is_cut = reply.stop == Stop::ContextExceeded;
-        if is_cut && self.sampler.overflow(conversation, desk, turn) {
+        if is_cut && self.sampler.overflow(conversation, desk, turn, None).is_ok() {
             return self.sampler.account(conversation, &reply);
         }
         let reply = work::sendable(reply, &conversation.session);

@@ -8,9 +8,10 @@ use crate::provider::endpoint::{self, Chosen, Endpoint, Unresolved, UserProvider
 use crate::provider::facts::{Calls, Share, ThinkingKind, UserModel};
 use crate::provider::http::Http;
 use crate::provider::key::{Secret, Used};
+use crate::provider::lesson::{Lesson, Taught};
 use crate::provider::{Provider, parameter, stored, tour};
-use crate::view::grouped;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::text::grouped;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,8 +34,8 @@ pub struct Models {
     searches: bool,
     /// The model of subagents, and settings of the model, as the user has set them.
     pub subagents: Option<String>,
-    /// The parameters that servers have refused, by the models' full names.
-    refused: BTreeMap<String, BTreeSet<Parameter>>,
+    /// What errors of providers have taught, by the models' full names.
+    taught: BTreeMap<String, Taught>,
     /// The API keys that this value or a clone of it has used.
     pub used: Used,
 }
@@ -63,10 +64,9 @@ impl Models {
 
     /// Whether the model's provider can search the web by itself, and the user wants it to.
     pub fn searches(&self, chosen: &Chosen) -> bool {
-        let refused = self.refused.get(&full_name(chosen));
         self.searches
             && chosen.endpoint.dialect.searches(&chosen.model)
-            && refused.is_none_or(|it| !it.contains(&Parameter::Search))
+            && self.takes(chosen, Parameter::Search)
     }
 
     /// The sizes at which a conversation with this model is made shorter.
@@ -117,6 +117,12 @@ impl Models {
             let kind = chosen.endpoint.dialect.thinking();
             chosen.facts = chosen.facts.with(own, kind);
         }
+        if let Some(taught) = self.taught.get(&full_name(&chosen)) {
+            let facts = &mut chosen.facts;
+            let less = |known: u32, it: Option<u32>| it.filter(|it| *it < known || known == 0);
+            facts.window = less(facts.window, taught.window).unwrap_or(facts.window);
+            facts.max_output = less(facts.max_output, taught.reply).unwrap_or(facts.max_output);
+        }
         Ok(chosen)
     }
 
@@ -146,7 +152,8 @@ impl Models {
         // Anthropic's models accept no temperature while they think.
         let sampled = chosen.facts.temperature
             && !matches!(thinking, Some(Thinking::Budget(_) | Thinking::Adaptive(_)));
-        let mut without = self.refused.get(&full_name(chosen)).cloned().unwrap_or_default();
+        let Taught { mut without, sight, .. } =
+            self.taught.get(&full_name(chosen)).cloned().unwrap_or_default();
         if chosen.facts.images == Some(false) {
             without.insert(Parameter::Images);
         }
@@ -158,26 +165,65 @@ impl Models {
             num_ctx: own.num_ctx,
             calls_as_text: own.calls == Some(Calls::Text),
             without,
+            sight,
             ..Request::default()
         }
     }
 
-    /// Leaves a parameter out of all further requests to this model. Returns false if it was left out already.
-    pub fn leave_out(&mut self, model: &str, parameter: Parameter) -> bool {
-        self.refused.entry(model.to_owned()).or_default().insert(parameter)
+    /// Takes in what a provider's error has taught about a model. Returns false if that was known.
+    pub fn learn(&mut self, model: &str, lesson: &Lesson) -> bool {
+        self.taught.entry(model.to_owned()).or_default().learn(lesson)
+    }
+
+    /// The window that an error of the provider has named.
+    pub fn learnt_window(&self, model: &str) -> Option<u32> {
+        self.taught.get(model).and_then(|it| it.window)
+    }
+
+    /// Whether the server has not refused this parameter.
+    fn takes(&self, chosen: &Chosen, parameter: Parameter) -> bool {
+        let taught = self.taught.get(&full_name(chosen));
+        taught.is_none_or(|it| !it.without.contains(&parameter))
+    }
+
+    /// The sentence for the user about what an error has taught, if the user has to know.
+    pub fn lesson(&self, chosen: &Chosen, lesson: &Lesson) -> Option<String> {
+        let model = full_name(chosen);
+        let number = |it: &u32| grouped((*it).into());
+        Some(match lesson {
+            Lesson::LeaveOut(parameter) => self.left_out(chosen, *parameter),
+            Lesson::Window(None) | Lesson::Unreadable(_) => return None,
+            Lesson::Window(Some(most)) => format!(
+                "The provider takes at most {} tokens in a request to {model} and its reply. Until Caliban restarts, \
+                 conversations with this model are kept within that.",
+                number(most)
+            ),
+            Lesson::Reply(most) => format!(
+                "The replies of {model} have at most {} tokens: from now on no more are asked for.",
+                number(most)
+            ),
+            Lesson::Images(most) => format!(
+                "The provider takes at most {} in a request to {model}: from now on the oldest are replaced by a \
+                 sentence each.",
+                if *most == 1 { "1 image".to_owned() } else { format!("{} images", number(most)) }
+            ),
+            Lesson::Side(most) => format!(
+                "The provider takes images of at most {} pixels a side in these requests to {model}: from now on \
+                 larger ones are replaced by a sentence each.",
+                number(most)
+            ),
+        })
     }
 
     /// The sentence for the user about a parameter that is left out from now on.
-    pub fn left_out(&self, chosen: &Chosen, parameter: Parameter) -> String {
+    fn left_out(&self, chosen: &Chosen, parameter: Parameter) -> String {
         let model = full_name(chosen);
         let name = parameter::name(chosen.endpoint.dialect, parameter);
-        let refused = self.refused.get(&model);
-        let takes = |other| refused.is_none_or(|it| !it.contains(&other));
         let instead = match parameter {
-            Parameter::MaxTokens if takes(Parameter::MaxCompletionTokens) => {
+            Parameter::MaxTokens if self.takes(chosen, Parameter::MaxCompletionTokens) => {
                 "from now on `max_completion_tokens` is sent instead"
             }
-            Parameter::MaxCompletionTokens if takes(Parameter::MaxTokens) => {
+            Parameter::MaxCompletionTokens if self.takes(chosen, Parameter::MaxTokens) => {
                 "from now on `max_tokens` is sent instead"
             }
             Parameter::Store => {
@@ -189,6 +235,16 @@ impl Models {
             _ => "from now on it is left out",
         };
         format!("The provider does not accept `{name}` for {model}: {instead}.")
+    }
+
+    /// A request whose reply has at most `room` tokens.
+    pub fn within(&self, chosen: &Chosen, tuning: Tuning, request: Request, room: u32) -> Request {
+        if request.max_tokens <= room {
+            return request;
+        }
+        let tuning = Tuning { max_output: Some(room), ..tuning };
+        let Request { max_tokens, thinking, temperature, .. } = self.request(chosen, tuning);
+        Request { max_tokens, thinking, temperature, ..request }
     }
 
     /// A sentence about the settings that a model does not accept, if any.

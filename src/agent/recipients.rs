@@ -129,5 +129,5 @@ fn refuse(agent: &mut Agent, request: &Effect, to: &Recipient) {
 
 fn not_compacted(agent: &mut Agent, turn: TurnId, failure: &Failure) {
     let (why, usage, cost) = (failure.to_string(), Usage::default(), Some(0.0));
-    agent.conversation.take(Input::NotCompacted { turn, why, usage, cost });
+    agent.conversation.take(Input::NotCompacted { turn, why, is_lasting: false, usage, cost });
 }

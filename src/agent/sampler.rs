@@ -5,16 +5,18 @@ use super::fitting::Fitting;
 use super::lent::Lent;
 use super::models::{self, Models};
 use super::recipients::Recipients;
+use super::trial::Seen;
 use super::turn::Turn;
 use super::work;
 use crate::context::{digest, request, size};
 use crate::conversation::Conversation;
-use crate::conversation::report::{Level, Report, Show, Wish};
+use crate::conversation::report::{Level, Report, Show};
 use crate::edit::Format;
 use crate::event::{Failure, Measure, Plan, Tuning, TurnId};
-use crate::message::{Parameter, Reply, Request, Stop};
+use crate::message::{Reply, Request, Stop};
 use crate::provider::Provider;
 use crate::provider::endpoint::Chosen;
+use crate::provider::lesson::Lesson;
 use crate::provider::written::{self, Written};
 use crate::session::{Input, MAX_CALLS, Session};
 use crate::store::measures;
@@ -43,6 +45,8 @@ pub(super) struct Sampler {
     pub(super) hit: Option<u32>,
     /// Keeps the requests within the model's window.
     pub(super) fitting: Fitting,
+    /// The images that the provider has accepted, and the search for one that it cannot read.
+    pub(super) seen: Seen,
     /// The model that a slash command has asked for, while the command's turn runs.
     pub(super) lent: Option<Lent>,
     /// To whom the conversation may be sent.
@@ -66,6 +70,7 @@ impl Sampler {
             cached: None,
             hit: None,
             fitting: Fitting::default(),
+            seen: Seen::default(),
             lent: None,
             recipients: Recipients::default(),
         }
@@ -119,22 +124,26 @@ impl Sampler {
             conversation.tell_once(self.models.unpriced(&chosen));
         }
         conversation.read_outputs();
-        let request = Arc::new(request::build(&conversation.session, base));
+        let base = self.hiding(base);
+        let request = request::build(&conversation.session, base);
+        let request = Arc::new(self.fitted(&chosen, &conversation.session, request));
         self.sent = Some((provider.clone(), request.clone()));
         work.sample(turn, provider, request);
     }
 
-    /// Makes the session's input from a failed request. If the server refused a parameter, remembers this and has the
-    /// request repeated without the parameter. `by` is the model that was asked, `partial` the part of the
-    /// reply that had arrived.
+    /// Makes the session's input from a failed request. If the error teaches something by which the request may succeed,
+    /// remembers this and has the request repeated; `None` if this has begun already. The failure has the model that was
+    /// asked, and the part of the reply that had arrived.
     pub(super) fn failed(
         &mut self,
-        conversation: &Conversation,
+        conversation: &mut Conversation,
+        desk: &Desk,
         turn: TurnId,
-        failure: Failure,
-        by: String,
-        partial: Option<Reply>,
-    ) -> Input {
+        (mut failure, by, partial): (Failure, String, Option<Reply>),
+    ) -> Option<Input> {
+        if matches!(failure, Failure::TooLong { .. }) {
+            failure = self.overflow(conversation, desk, turn, Some(failure)).err()??;
+        }
         let had = |parameter| {
             self.sent.as_ref().is_some_and(|(_, sent)| !sent.without.contains(&parameter))
         };
@@ -143,30 +152,25 @@ impl Sampler {
             && had(parameter)
             && let Ok(chosen) = self.models.resolve(&by)
         {
-            let told = self.learn(conversation, &chosen, parameter);
-            return Input::Repeat { turn, told };
+            self.teach(conversation, &chosen, Lesson::LeaveOut(parameter));
+            return Some(Input::Repeat { turn, told: None });
         }
-        Input::Failed { turn, failure, by, partial, dice: work::dice() }
-    }
-
-    /// From now on leaves a parameter that the server has refused out of the requests of all conversations. The first
-    /// time, returns a sentence for the user.
-    fn learn(
-        &mut self,
-        conversation: &Conversation,
-        chosen: &Chosen,
-        parameter: Parameter,
-    ) -> Option<String> {
-        let model = models::full_name(chosen);
-        let is_new = self.models.leave_out(&model, parameter);
-        conversation.wish(Wish::LeaveOut { model, parameter });
-        is_new.then(|| self.models.left_out(chosen, parameter))
+        if let Failure::Exceeds { limit, .. } = failure
+            && partial.is_none()
+            && self.keeps_to(conversation, &by, limit)
+        {
+            return Some(Input::Repeat { turn, told: None });
+        }
+        Some(Input::Failed { turn, failure, by, partial, dice: work::dice() })
     }
 
     /// Takes in what a reply says about its model, the model's window, its cost and the provider's cache.
     pub(super) fn replied(&mut self, conversation: &mut Conversation, desk: &Desk, reply: &Reply) {
         self.warn_of_model(conversation, reply);
         self.warn_of_window(conversation, reply);
+        self.fitting.fits();
+        self.unlearn_window(conversation, &reply.by, reply.usage.read());
+        self.accepted(conversation);
         self.watch_cache(reply);
         self.account(conversation, reply);
         self.count_malformed(conversation, desk, reply);
@@ -192,17 +196,6 @@ impl Sampler {
             return;
         };
         tokio::task::spawn_blocking(move || tally.add(count));
-    }
-
-    /// Called after a request that was too long for the model, alone or together with its reply. Returns true if a
-    /// compaction begins.
-    pub(super) fn overflow(
-        &mut self,
-        conversation: &mut Conversation,
-        desk: &Desk,
-        turn: TurnId,
-    ) -> bool {
-        self.fitting.overflow(turn, (&self.models, conversation, desk))
     }
 
     /// Adds the cost of a reply, notes the size of its request, and computes how much of the request came from the

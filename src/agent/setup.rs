@@ -10,7 +10,8 @@ use crate::context::slash::{self, Parsed};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Glance, Level, Show, Wish};
 use crate::event::{Grant, Mode, SessionId, WorkerId};
-use crate::message::{Block, CallId, Excerpt, Parameter, ToolAnswer};
+use crate::message::{Block, CallId, Excerpt, ToolAnswer};
+use crate::provider::lesson::Lesson;
 use crate::session::{Limits, Response, Session};
 use crate::store::{Agreed, Draft, Recorded, Store};
 use crate::text::Text;
@@ -63,8 +64,8 @@ pub enum Command {
     ChooseMode(Option<Mode>),
     /// The user has stored a key for this provider; the file lists the stored keys.
     Connect(String, PathBuf),
-    /// A server has refused this parameter, so requests to this model leave it out.
-    LeaveOut(String, Parameter),
+    /// What a provider's error in another conversation has taught about this model.
+    Learn(String, Lesson),
     /// Shows the last request.
     ShowRequest,
     /// The verdict of a settled review.
@@ -141,7 +142,7 @@ impl Command {
             Command::Draft(_)
                 | Command::Toggle { .. }
                 | Command::ShowRequest
-                | Command::LeaveOut(..)
+                | Command::Learn(..)
                 | Command::ListJobs
                 | Command::StopJob(_)
                 | Command::Permissions(Wanted::List | Wanted::Explain(_) | Wanted::Why(_))
@@ -205,7 +206,7 @@ impl Command {
             | Command::Stop
             | Command::Child(_)
             | Command::Connect(..)
-            | Command::LeaveOut(..)
+            | Command::Learn(..)
             | Command::Reviewed(_)
             | Command::Checked(_)
             | Command::Largest(_) => None,
@@ -237,7 +238,7 @@ impl Command {
                 | Command::Rule { .. }
                 | Command::Retry
                 | Command::Connect(..)
-                | Command::LeaveOut(..)
+                | Command::Learn(..)
                 | Command::ShowRequest
                 | Command::Reviewed(_)
                 | Command::Checked(_)

@@ -1,8 +1,11 @@
-//! Compaction: a model summarises the first part of a conversation. This file makes the question to the model, checks
-//! the answer, and makes the hand-off: the message that replaces this part in later requests.
+//! Compaction: a model summarises the first part of a conversation. This file makes the question to the model and the
+//! hand-off: the message that replaces this part in later requests. If the model writes no summary, the hand-off has one
+//! line for each turn.
 
 mod kept;
 mod source;
+mod summary;
+mod turns;
 #[cfg(test)]
 mod tests;
 
@@ -10,11 +13,12 @@ use super::fence::tagged;
 use super::parts::{self, Part};
 use super::size::{self, Limits, Scale};
 use crate::event::Handoff;
-use crate::message::{Block, Message, Reply, Role, Stop};
+use crate::message::{Block, Message, Reply, Role};
 use crate::session::Session;
 use crate::view::grouped;
 use kept::Kept;
 use source::Source;
+use summary::Summary;
 
 /// The headings of a summary's sections, and what each section has to say.
 pub const SECTIONS: [(&str, &str); 8] = [
@@ -39,6 +43,16 @@ const SUMMARY: u32 = 8_000;
 /// The most tokens of a question to a model whose window is not known.
 const UNKNOWN: u64 = 60_000;
 
+/// How much of the conversation a compaction replaces.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// What the model has answered.
+    #[default]
+    Answered,
+    /// Everything but the newest message that the model has not answered.
+    All,
+}
+
 /// A planned compaction, for which the model has not written the summary yet.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -47,6 +61,10 @@ pub struct Plan {
     /// The summary of the last compaction.
     earlier: Option<String>,
     kept: Kept,
+    /// A line for each turn, the oldest first.
+    turns: Vec<String>,
+    /// The most tokens of these lines.
+    room: u64,
     /// The number of messages that the summary replaces; `tokens` estimates their tokens.
     count: usize,
     scale: Scale,
@@ -61,18 +79,11 @@ pub fn plan(
     session: &Session,
     limits: &Limits,
     edits: impl Fn(&str) -> bool,
+    reach: Reach,
 ) -> Result<Plan, String> {
     let from = session.beginning();
-    let mut at = session.boundary();
-    let unseen = &session.messages[at..];
-    let answered = unseen.iter().rposition(has_answers).map_or(0, |it| it + 1);
     let scale = Scale::of(session);
-    let size = scale.tokens(unseen[..answered].iter().map(size::of_message).sum());
-    // if the newest answers alone fill half of `limits.full`, they are summarised too: otherwise the conversation would
-    // soon be full again
-    if limits.full > 0 && size > limits.full / 2 {
-        at += answered;
-    }
+    let at = end(session, limits, scale, reach);
     let gone = &session.messages[from..at];
     let is_spoken = |it: &&Message| matches!(it.role, Role::User | Role::Assistant);
     let count = gone.iter().filter(is_spoken).count();
@@ -96,11 +107,28 @@ pub fn plan(
         source: Source::of(gone, &session.mark),
         earlier,
         kept,
+        turns: turns::lines(gone),
+        room: if limits.window == 0 { UNKNOWN / 8 } else { limits.full / 8 }.min(tokens / 4),
         count,
         scale,
         tokens,
         fresh,
     })
+}
+
+/// The index of the first message that the compaction keeps.
+fn end(session: &Session, limits: &Limits, scale: Scale, reach: Reach) -> usize {
+    let at = session.boundary();
+    let unseen = &session.messages[at..];
+    let answered = unseen.iter().rposition(has_answers).map_or(0, |it| it + 1);
+    if reach == Reach::All {
+        let newest = unseen[answered..].iter().rposition(|it| it.role == Role::User);
+        return newest.map_or(session.messages.len(), |it| at + answered + it);
+    }
+    let size = scale.tokens(unseen[..answered].iter().map(size::of_message).sum());
+    // if the newest answers alone fill half of `limits.full`, they are summarised too: otherwise the conversation would
+    // soon be full again
+    if limits.full > 0 && size > limits.full / 2 { at + answered } else { at }
 }
 
 fn has_answers(message: &Message) -> bool {
@@ -142,7 +170,8 @@ impl Plan {
             );
         }
         question.push_str(
-            "Write these sections, in this order. Write `None.` where there is nothing to say.\n",
+            "Write these sections, in this order and with these headings in English. Write `None.` where there is \
+             nothing to say.\n",
         );
         for (name, about) in SECTIONS {
             question.push_str(&format!("\n## {name}\n({about})\n"));
@@ -156,11 +185,37 @@ impl Plan {
     /// Makes the hand-off from the model's reply. The error is a clause that says why the reply cannot be used as a
     /// summary.
     pub fn handoff(&self, reply: &Reply) -> Result<Handoff, String> {
-        let summary = checked(reply)?;
+        let summary = self.completed(summary::read(reply)?);
         if self.scale.of_text(&summary) >= self.tokens {
             return Err("the summary is larger than the text that it replaces".into());
         }
-        let Kept { before, after, left_out } = self.kept.clone();
+        self.replacing(summary, |count, sizes| {
+            format!(
+                "Compacted: {} now a summary and the texts kept with it ({sizes}).",
+                messages(count, "is", "are")
+            )
+        })
+    }
+
+    /// Makes the hand-off without a model: one line for each turn. `why` is a clause that says why there is no summary.
+    /// The error is a clause too.
+    pub fn dropped(&self, why: &str) -> Result<Handoff, String> {
+        let text = turns::text(self.earlier.as_deref(), &self.turns, self.room);
+        self.replacing(text, |count, sizes| {
+            format!(
+                "Compacted without a summary, because {why}: {} now one line for each turn, and the texts kept with \
+                 them ({sizes}). /uncompact undoes this.",
+                messages(count, "is", "are")
+            )
+        })
+    }
+
+    fn replacing(
+        &self,
+        summary: String,
+        told: impl Fn(usize, &str) -> String,
+    ) -> Result<Handoff, String> {
+        let Kept { before, after, left_out, .. } = self.kept.clone();
         let text = format!("{before}{}{after}", tagged("summary", "", &summary));
         let tokens = self.scale.of_text(&text);
         if tokens >= self.tokens {
@@ -169,18 +224,44 @@ impl Plan {
                     .into(),
             );
         }
-        let told = format!(
-            "Compacted: {} now a summary and the texts kept with it (about {} tokens instead of {}).",
-            messages(self.count, "is", "are"),
-            size::rounded(tokens),
-            size::rounded(self.tokens),
-        );
+        let [now, before] = [tokens, self.tokens].map(size::rounded);
+        let told = told(self.count, &format!("about {now} tokens instead of {before}"));
         let saved = self.tokens - tokens;
         Ok(Handoff { at: self.at, summary, text, saved, told, left_out })
     }
 
-    /// The sentence that tells the user that the compaction begins.
+    /// The summary, with what the program knows in place of sections that it lacks, and a note of what is missing.
+    fn completed(&self, summary: Summary) -> String {
+        let Summary { mut text, has, is_cut } = summary;
+        // a text without headings may say all of this
+        let lacking = SECTIONS.iter().enumerate().filter(|(at, _)| !has.contains(at));
+        let mut missing = Vec::new();
+        for (_, (name, _)) in lacking {
+            match self.kept.known(name) {
+                Some(known) => text.push_str(&format!("\n\n## {name}\n{known}")),
+                None => missing.extend((!has.is_empty()).then_some(*name)),
+            }
+        }
+        if is_cut {
+            text.push_str("\n\n[The summary was cut off at the model's output limit.]");
+        }
+        if !missing.is_empty() {
+            let missing = missing.join(", ");
+            text.push_str(&format!("\n\n[The summary has no section on: {missing}.]"));
+        }
+        text
+    }
+
+    /// The sentence that tells the user that the compaction begins. Without a `model`, no model is asked.
     pub fn announcement(&self, model: &str) -> String {
+        if model.is_empty() {
+            return format!(
+                "The conversation is still too long: {} (about {} tokens) {} replaced by a line for each turn.",
+                messages(self.count, "", "").trim_end(),
+                size::rounded(self.tokens),
+                if self.count == 1 { "is" } else { "are" },
+            );
+        }
         format!(
             "Compacting: {model} summarises {} (about {} tokens). Your messages, verdicts, skills and the to-do list \
              are kept. <C-c> stops this.",
@@ -195,39 +276,4 @@ fn messages(count: usize, one: &str, more: &str) -> String {
         1 => format!("1 message {one}"),
         n => format!("{} messages {more}", grouped(n as u64)),
     }
-}
-
-/// The summary in a reply: the text from the heading of the first section on.
-fn checked(reply: &Reply) -> Result<String, String> {
-    if reply.calls().next().is_some() {
-        return Err("the model called a tool instead of writing a summary".into());
-    }
-    match reply.stop {
-        Stop::EndTurn | Stop::StopSequence | Stop::ToolUse => (),
-        Stop::MaxTokens => return Err("the summary was cut at the model's output limit".into()),
-        Stop::Refusal => return Err("the model refused to write a summary".into()),
-        _ => return Err("the summary is not complete".into()),
-    }
-    let texts = reply.blocks.iter().filter_map(|it| match it {
-        Block::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    let text = texts.collect::<String>();
-    if text.trim().is_empty() {
-        return Err("the summary is empty".into());
-    }
-    let lines: Vec<&str> = text.lines().collect();
-    let has = |name: &str| lines.iter().any(|it| is_heading(it, name));
-    if let Some((name, _)) = SECTIONS.iter().find(|it| !has(it.0)) {
-        return Err(format!("the summary has no section `{name}`"));
-    }
-    let first = lines.iter().position(|it| SECTIONS.iter().any(|(name, _)| is_heading(it, name)));
-    Ok(lines[first.unwrap_or(0)..].join("\n").trim_end().to_owned())
-}
-
-/// Whether a line is the heading of this section: `## Goal`, `# goal:`, `**Goal**`.
-fn is_heading(line: &str, name: &str) -> bool {
-    let is_marked = line.starts_with(['#', '*']);
-    let bare = line.trim_matches(|c: char| c.is_whitespace() || "#*:".contains(c));
-    is_marked && bare.eq_ignore_ascii_case(name)
 }

@@ -4,6 +4,8 @@ mod images;
 #[cfg(test)]
 mod tests;
 
+pub use images::images_of;
+
 use super::fence::{self, attribute, tagged};
 use crate::event::Item;
 use crate::message::{
@@ -70,6 +72,7 @@ pub fn build(session: &Session, base: Request) -> Request {
             }
         }
     }
+    images::fit(&mut messages, &base.sight);
     Request { system, messages, ..base }
 }
 

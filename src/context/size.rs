@@ -97,10 +97,19 @@ impl Scale {
     /// The scale of the session's model, from the tokens that the provider counted for the last request to this model:
     /// the last one in this conversation, else the last one in another conversation.
     pub fn of(session: &Session) -> Scale {
+        Scale::counted(session).unwrap_or(Scale::ASSUMED)
+    }
+
+    /// Whether the provider has counted a request to the session's model.
+    pub fn is_counted(session: &Session) -> bool {
+        Scale::counted(session).is_some()
+    }
+
+    fn counted(session: &Session) -> Option<Scale> {
         let counted = [&session.measures, &session.learned].map(|it| it.get(&session.model));
         let scales = counted.into_iter().flatten();
         let mut scales = scales.map(|it| Scale { tokens: it.tokens, bytes: it.bytes });
-        scales.find(Scale::is_plausible).unwrap_or(Scale::ASSUMED)
+        scales.find(Scale::is_plausible)
     }
 
     /// Whether tokens of this length are possible. A provider may send any count.

@@ -13,8 +13,6 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The results of the last turns stay whole: this many turns, including the running one.
 const TURNS: usize = 3;
-/// Of these turns, only the results of the last replies stay whole: this many replies.
-const REPLIES: usize = 16;
 /// A result with fewer bytes stays: the line that replaces it would save nothing.
 const LEAST: usize = 600;
 /// The most characters of an argument in the line that replaces a result.
@@ -29,15 +27,13 @@ pub struct Plan {
     pub told: String,
 }
 
-/// The results older than the last `TURNS` turns or the last `REPLIES` replies, each with the line that replaces it.
-/// `is_raw` says of a tool's name whether the tool's results are only texts that the tool read. `None` if there is
-/// nothing to trim.
-pub fn plan(session: &Session, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
+/// The results older than the last `TURNS` turns, or than the newest results that have `whole` tokens together, each with
+/// the line that replaces it. `is_raw` says of a tool's name whether the tool's results are only texts that the tool
+/// read. `None` if there is nothing to trim.
+pub fn plan(session: &Session, whole: u64, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
     let spoken = &session.messages[session.beginning()..];
-    let newest = |is: fn(&Message) -> bool, count: usize| {
-        (0..spoken.len()).rev().filter(|at| is(&spoken[*at])).nth(count - 1)
-    };
-    let end = newest(is_prompt, TURNS).max(newest(is_reply, REPLIES))?;
+    let turns = (0..spoken.len()).rev().filter(|at| is_prompt(&spoken[*at])).nth(TURNS - 1);
+    let end = turns.unwrap_or(0).max(last_whole(spoken, Scale::of(session), whole));
     let trimmed = session.trimmed_items();
     let mut calls: HashMap<&CallId, &ToolCall> = HashMap::new();
     let (mut items, mut bytes) = (Vec::new(), 0);
@@ -84,8 +80,29 @@ pub fn plan(session: &Session, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
     Some(Plan { items, tokens, told })
 }
 
-fn is_reply(message: &Message) -> bool {
-    message.role == Role::Assistant
+/// The index of the first message whose results are among the newest that have `whole` tokens together. The results that
+/// the model has not seen yet always are.
+fn last_whole(spoken: &[Message], scale: Scale, whole: u64) -> usize {
+    let is_reply = |it: &Message| it.role == Role::Assistant;
+    let mut at = spoken.iter().rposition(is_reply).map_or(0, |it| it + 1);
+    let mut left = whole.saturating_sub(results(&spoken[at..], scale));
+    while at > 0 {
+        match left.checked_sub(results(&spoken[at - 1..at], scale)) {
+            Some(rest) => left = rest,
+            None => return at,
+        }
+        at -= 1;
+    }
+    at
+}
+
+/// The tokens of the results in these messages.
+fn results(messages: &[Message], scale: Scale) -> u64 {
+    let answers = messages.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
+        Block::Answer(answer) => Some(size::of_answer(answer)),
+        _ => None,
+    });
+    scale.tokens(answers.sum())
 }
 
 fn is_prompt(message: &Message) -> bool {
@@ -111,6 +128,36 @@ pub(super) fn removed_result(call: Option<&ToolCall>, answer: &ToolAnswer) -> St
     let called =
         call.map_or_else(|| "a result".to_owned(), |it| format!("{}{}", it.tool, arguments(it)));
     format!("{called}{failed}: {size}, removed by the user")
+}
+
+/// The lines that replace the newest message's excerpts of more than `most` tokens, because the message is too long for
+/// the model.
+pub fn too_long(session: &Session, most: u64) -> Vec<Trim> {
+    let newest = session.messages.iter().rposition(|it| it.role == Role::User);
+    let is_excerpt = |it: &&Block| matches!(it, Block::Excerpt(_));
+    let said = |it: &'_ Message| it.blocks.iter().filter(is_excerpt).count();
+    let Some(newest) = newest else { return Vec::new() };
+    let before = session.messages[..newest]
+        .iter()
+        .filter(|it| it.role == Role::User)
+        .map(said)
+        .sum::<usize>();
+    let (scale, trimmed) = (Scale::of(session), session.trimmed_items());
+    let excerpts = session.messages[newest].blocks.iter().filter_map(|it| match it {
+        Block::Excerpt(it) => Some(it),
+        _ => None,
+    });
+    let items = excerpts.zip(before..).filter_map(|(it, at)| {
+        let item = Item::Excerpt(u32::try_from(at).ok()?);
+        let is_long = scale.of_text(&it.text) > most && !trimmed.contains(&item);
+        let size = size::bytes(it.text.len());
+        let line = format!(
+            "[{}: {size}, left out because the model's window has no room for it]",
+            it.path
+        );
+        is_long.then_some(Trim { item, line })
+    });
+    items.collect()
 }
 
 /// The line that replaces an excerpt which the user takes out. `name` is the excerpt's name.

@@ -71,6 +71,7 @@ mod tests {
             foreign: None,
             inquiry: None,
             fault: false,
+            verdict: false,
             session: None,
             diff: Vec::new(),
         }

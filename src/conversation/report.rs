@@ -5,7 +5,8 @@ use super::ran::Ran;
 use crate::context::size::{Fill, Scale};
 use crate::event::{Delta, Event, Grant, Mode, PlanStage, Queued, Remark, SessionId};
 use crate::message::inquiry::AnswerOption;
-use crate::message::{CallId, Excerpt, ExcerptKind, Parameter};
+use crate::message::{CallId, Excerpt, ExcerptKind};
+use crate::provider::lesson::Lesson;
 use crate::session::Session;
 use crate::store::Draft;
 use crate::text::unseen;
@@ -439,11 +440,10 @@ pub enum Wish {
     Connect {
         provider: Option<String>,
     },
-    /// A server has refused this parameter in requests to this model. No conversation sends the parameter to this model
-    /// again.
-    LeaveOut {
+    /// A provider's error has taught this about a model. All conversations with this model go by it.
+    Learn {
         model: String,
-        parameter: Parameter,
+        lesson: Lesson,
     },
 }
 

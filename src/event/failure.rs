@@ -1,6 +1,7 @@
 //! Why a model gave no reply, and the sentence for the user.
 
 use crate::message::Parameter;
+use crate::text::grouped;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -71,8 +72,28 @@ pub enum Failure {
         after_ms: Option<u64>,
         said: String,
     },
+    /// The request is too long for the model. `window` is the most tokens that the provider says it takes in a request
+    /// and its reply, `prompt` the tokens that it has counted in the request, each if the provider names it.
     TooLong {
         said: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<u32>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt: Option<u32>,
+    },
+    /// The model's window has no room for the system prompt and the tools, which take about `needed` tokens. `said` is
+    /// the provider's message.
+    SmallWindow {
+        window: u32,
+        needed: u32,
+        said: String,
+    },
+    /// The request exceeds another limit of the provider, or has an image that the provider cannot read. `said` is the
+    /// provider's message.
+    Exceeds {
+        status: u16,
+        said: String,
+        limit: Limit,
     },
     UnknownModel {
         model: String,
@@ -121,6 +142,20 @@ pub enum Failure {
     Protocol {
         said: String,
     },
+}
+
+/// A limit that a provider's error names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The most tokens of a reply for which a request may ask.
+    Reply(u32),
+    /// The most images of a request; 0 if the provider names no number.
+    Images(u32),
+    /// The most pixels of an image's width and height.
+    Side(u32),
+    /// There is an image that the provider cannot read. The provider does not say which.
+    Image,
 }
 
 impl Failure {
@@ -188,6 +223,9 @@ const OVERLOADED: &str = "The provider is overloaded";
 const BROKEN: &str = "The provider broke off the answer with an error";
 const TOO_LONG: &str = "The conversation is too long for the model";
 const FOREIGN: &str = "The server's answer does not follow the provider's protocol";
+const SHORTER: &str = "Make it shorter with /compact, or start a new one with /new.";
+const LARGER: &str =
+    "Start the server with a larger context, or choose another model with :Caliban model.";
 const LATER: &str = "Wait a little, then send again.";
 const MUCH_LATER: &str = "Send again after that time, or choose another model with :Caliban model.";
 
@@ -205,6 +243,14 @@ fn stalled(seconds: u64) -> String {
 
 fn endless(megabytes: u32) -> String {
     format!("The reply was cut off at {megabytes} MB, and its calls were not run")
+}
+
+fn small_window(window: u32, needed: u32) -> String {
+    format!(
+        "The model takes at most {} tokens, and Caliban's instructions and tools alone have about {}",
+        grouped(window.into()),
+        grouped(needed.into()),
+    )
 }
 
 /// The sentence for an HTTP status of an error that is likely to pass.
@@ -249,11 +295,10 @@ impl Failure {
             Failure::RateLimited { .. }
             | Failure::Overloaded { .. }
             | Failure::ServerError { .. } => self.not_now(),
-            Failure::TooLong { said } => (
-                TOO_LONG.into(),
-                said,
-                "Make it shorter with /compact, or start a new one with /new.",
-            ),
+            Failure::TooLong { said, .. } => (TOO_LONG.into(), said, SHORTER),
+            Failure::SmallWindow { window, needed, said } => {
+                (small_window(*window, *needed), said, LARGER)
+            }
             Failure::UnknownModel { model, said } => (
                 format!("The model `{model}` is not available"),
                 said,
@@ -261,6 +306,7 @@ impl Failure {
             ),
             Failure::Rejected { status, said }
             | Failure::Thoughts { status, said }
+            | Failure::Exceeds { status, said, .. }
             | Failure::Unsupported { status, said, .. } => (
                 rejected(*status),
                 said,

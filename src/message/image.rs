@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,6 +31,27 @@ pub enum Content {
     Read(Arc<[u8]>),
     /// The file does not exist, or its content does not have the hash in its name.
     Missing,
+}
+
+/// Which images a provider takes in one request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sight {
+    /// The most images.
+    pub most: Option<u32>,
+    /// The most pixels of an image's width and of its height.
+    pub side: Option<u32>,
+    /// The files of the images that the provider cannot read.
+    pub unreadable: BTreeSet<String>,
+}
+
+impl Sight {
+    /// How many of the oldest of `count` images are left out. So that the requests that follow have the same images,
+    /// some more are left out than the limit demands.
+    pub fn oldest(&self, count: usize) -> usize {
+        let Some(most) = self.most.map(|it| it as usize).filter(|it| *it < count) else { return 0 };
+        let some = (most / 4).max(1);
+        ((count - most).div_ceil(some) * some).min(count)
+    }
 }
 
 impl PartialEq for Content {

@@ -224,6 +224,7 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
         foreign: None,
         inquiry: None,
         fault: false,
+        verdict: true,
         session: None,
         diff: Vec::new(),
     }

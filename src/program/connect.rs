@@ -6,13 +6,13 @@ use crate::agent::Command;
 use crate::agent::models::{Models, full_name};
 use crate::conversation::report::Level;
 use crate::event::Failure;
-use crate::message::Parameter;
 use crate::nvim::session_link::Handle;
 use crate::nvim::wire::{Offer, ToNvim};
 use crate::provider::endpoint::{self, Endpoint};
 use crate::provider::facts::Facts;
 use crate::provider::http::Http;
 use crate::provider::key::{Key, Secret, Used};
+use crate::provider::lesson::Lesson;
 use crate::provider::stored::{self, Place};
 use crate::site::settings;
 use crate::text::cause;
@@ -43,13 +43,13 @@ impl Program {
         });
     }
 
-    /// Leaves a parameter out of the requests of all conversations until the program ends, because the server has
-    /// refused it in one conversation.
-    pub(super) fn leave_out(&mut self, model: &str, parameter: Parameter) {
-        if self.site.models.leave_out(model, parameter) {
+    /// Takes in what a provider's error in one conversation has taught about a model, for all conversations until the
+    /// program ends.
+    pub(super) fn learn(&mut self, model: &str, lesson: &Lesson) {
+        if self.site.models.learn(model, lesson) {
             for (_, agent) in self.sessions.agents() {
                 // The send fails only if the agent has ended, and then it sends no requests.
-                let _ = agent.send(Command::LeaveOut(model.to_owned(), parameter));
+                let _ = agent.send(Command::Learn(model.to_owned(), lesson.clone()));
             }
         }
     }

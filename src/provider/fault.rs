@@ -1,6 +1,7 @@
 //! Classifies errors of providers: HTTP answers with an error, and errors within a stream, become typed failures. The
 //! current time is an argument.
 
+mod limits;
 pub mod wait;
 mod words;
 
@@ -42,7 +43,8 @@ pub fn from_status(refusal: &Refusal<'_>) -> Failure {
     // if the HTTP status says success, the status is taken from the kind of the error
     let status =
         if refusal.status < 300 { said.status.unwrap_or(refusal.status) } else { refusal.status };
-    classify(status, said, refusal.after_ms, refusal.provider, refusal.model)
+    let failure = classify(status, said, refusal.after_ms, refusal.provider, refusal.model);
+    limits::named(failure, status, refusal.body, refusal.sent.has(Parameter::Images))
 }
 
 /// The data of an error's body that is an event of a stream, otherwise the body itself.
@@ -58,7 +60,8 @@ pub fn in_stream(error: &Value, asked: &Asked) -> Failure {
     let mut said = Said::of(error, "");
     said.refused = asked.sent.refused(&error.to_string());
     let status = said.status.unwrap_or(200);
-    classify(status, said, None, &asked.provider, &asked.model)
+    let failure = classify(status, said, None, &asked.provider, &asked.model);
+    limits::named(failure, status, &error.to_string(), asked.sent.has(Parameter::Images))
 }
 
 /// A provider's message about an error.
@@ -183,18 +186,14 @@ fn classify(
         402 => Failure::Quota { said: said.text },
         _ if used_up => Failure::Quota { said: said.text },
         // The request alone has more tokens than are allowed in a minute, so waiting does not help.
-        413 | 429 if says(&[&["request too large"]]) => Failure::TooLong { said: said.text },
+        413 | 429 if says(&[&["request too large"]]) => limits::too_long(said.text),
         200 | 400 | 403 | 429 if is_lasting => Failure::Quota { said: said.text },
         // Amazon calls both a request that is too long and a minute's limit too many tokens
         200 | 400 | 403 | 500 if says(words::THROTTLE) => throttled(said.words()),
-        200 | 400 | 413 | 422 | 500 if says(words::TOO_LONG) => {
-            Failure::TooLong { said: said.text }
-        }
-        400 if said.is_silent && SILENT.contains(&provider) => {
-            Failure::TooLong { said: String::new() }
-        }
+        200 | 400 | 413 | 422 | 500 if says(words::TOO_LONG) => limits::too_long(said.text),
+        400 if said.is_silent && SILENT.contains(&provider) => limits::too_long(String::new()),
         200 | 400 | 422 if says(words::THOUGHTS) => Failure::Thoughts { status, said: said.text },
-        413 => Failure::TooLong { said: said.text },
+        413 => limits::too_long(said.text),
         200 | 400 | 422 | 500 | 501 if said.refused.is_some() => unsupported(status, said),
         200 | 400..=499 | 500 | 501 if says(words::NO_TOOLS) => {
             Failure::NoTools { model: model.to_owned(), said: said.text }
@@ -281,7 +280,9 @@ fn without_key(mut failure: Failure, key: &str, in_parts: bool) -> Failure {
         | Failure::Filtered { said }
         | Failure::RateLimited { said, .. }
         | Failure::Overloaded { said, .. }
-        | Failure::TooLong { said }
+        | Failure::TooLong { said, .. }
+        | Failure::SmallWindow { said, .. }
+        | Failure::Exceeds { said, .. }
         | Failure::Rejected { said, .. }
         | Failure::Thoughts { said, .. }
         | Failure::Unsupported { said, .. }

@@ -10,6 +10,7 @@ mod thoughts;
 pub mod written;
 pub mod dialect;
 pub mod parameter;
+pub mod lesson;
 mod anthropic;
 mod openai_chat;
 mod gemini;

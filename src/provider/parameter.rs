@@ -275,6 +275,10 @@ impl Sent {
         Sent(TABLE.iter().filter(|row| row.dialect == dialect && row.is_in(body)).collect())
     }
 
+    pub fn has(&self, parameter: Parameter) -> bool {
+        self.0.iter().any(|row| row.parameter == parameter)
+    }
+
     /// The parameter that a refusal names as not accepted.
     pub fn refused(&self, refusal: &str) -> Option<Parameter> {
         let text = beginning(refusal, LONGEST).to_lowercase();

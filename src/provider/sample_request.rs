@@ -27,6 +27,7 @@ pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
         foreign: None,
         inquiry: None,
         fault: false,
+        verdict: false,
         session: None,
         diff: Vec::new(),
     })

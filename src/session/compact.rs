@@ -49,7 +49,7 @@ impl Session {
             Input::Compacted { turn, handoff, usage, cost } => {
                 self.compacted(turn, handoff, (usage, cost), step);
             }
-            Input::NotCompacted { turn, why, usage, cost } => {
+            Input::NotCompacted { turn, why, usage, cost, .. } => {
                 self.not_compacted(turn, why, (usage, cost), step);
             }
             Input::Uncompact { told } => self.uncompact(told, step),

@@ -290,10 +290,12 @@ pub enum Input {
         usage: Usage,
         cost: Option<f64>,
     },
-    /// The compaction failed: there is no summary. `why` is the sentence for the user.
+    /// The compaction failed: there is no summary. `why` is the sentence for the user. `is_lasting` says that the same
+    /// request is likely to fail again.
     NotCompacted {
         turn: TurnId,
         why: String,
+        is_lasting: bool,
         usage: Usage,
         cost: Option<f64>,
     },

@@ -183,7 +183,7 @@ pub(super) fn denied(
     if !unsaved.is_empty() {
         text.push_str(&format!("\nAccepted, but not on disk yet: {}.", unsaved.join(", ")));
     }
-    ToolAnswer::failed(call, text, "denied")
+    ToolAnswer { verdict: true, ..ToolAnswer::failed(call, text, "denied") }
 }
 
 /// The summary of an answer to an edit on which the user has not decided.

@@ -98,6 +98,7 @@ fn answer(id: &str) -> ToolAnswer {
         foreign: None,
         inquiry: None,
         fault: false,
+        verdict: false,
         session: None,
         diff: Vec::new(),
     }

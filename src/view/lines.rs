@@ -4,7 +4,7 @@ use super::Tool;
 use crate::message::{Block as Part, Excerpt, ExcerptKind};
 use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
-use crate::text::unseen;
+use crate::text::{grouped, unseen};
 use std::borrow::Cow;
 
 /// The sign for what is left out.
@@ -161,19 +161,6 @@ fn span((first, last): (u32, u32)) -> String {
 /// `1234` as `1.2k`.
 pub(super) fn count(n: usize) -> String {
     if n < 1000 { n.to_string() } else { format!("{}.{}k", n / 1000, n % 1000 / 100) }
-}
-
-/// `1234567` as `1,234,567`.
-pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// The line about calls that exceed the limit of one reply.

@@ -143,6 +143,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         foreign: None,
         inquiry: None,
         fault: false,
+        verdict: false,
         session: None,
         diff: Vec::new(),
     };

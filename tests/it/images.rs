@@ -16,8 +16,8 @@ use std::io::Cursor;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 
-const RED: [u8; 3] = [200, 10, 10];
-const BLUE: [u8; 3] = [10, 10, 200];
+pub(crate) const RED: [u8; 3] = [200, 10, 10];
+pub(crate) const BLUE: [u8; 3] = [10, 10, 200];
 
 fn written(width: u32, height: u32, colour: [u8; 3], format: ImageFormat) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -26,12 +26,12 @@ fn written(width: u32, height: u32, colour: [u8; 3], format: ImageFormat) -> Vec
     bytes
 }
 
-fn png(width: u32, height: u32, colour: [u8; 3]) -> Vec<u8> {
+pub(crate) fn png(width: u32, height: u32, colour: [u8; 3]) -> Vec<u8> {
     written(width, height, colour, ImageFormat::Png)
 }
 
 /// Width, height and the first pixel of each image in a request, in order.
-fn seen(request: &Request) -> Vec<(u32, u32, [u8; 3])> {
+pub(crate) fn seen(request: &Request) -> Vec<(u32, u32, [u8; 3])> {
     let mut found = Vec::new();
     collect(&request.json, &mut found);
     found
@@ -55,7 +55,7 @@ fn collect(value: &Value, found: &mut Vec<(u32, u32, [u8; 3])>) {
 }
 
 /// Configures a model of this dialect that accepts images.
-fn seeing(setup: Setup, dialect: &dyn Dialect, server: &Server) -> Setup {
+pub(crate) fn seeing(setup: Setup, dialect: &dyn Dialect, server: &Server) -> Setup {
     let setup = setup.speaking(dialect, server).size(320, 40);
     if dialect.is_local() { setup.env("CALIBAN_MODEL", "ollama/gemma3:4b") } else { setup }
 }

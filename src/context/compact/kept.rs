@@ -4,12 +4,14 @@ use super::source::clipped;
 use crate::context::fence;
 use crate::context::request::fenced;
 use crate::context::size::{self, Limits};
+use crate::context::trim::arguments;
 use crate::event::{Grant, Item, Mode};
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Input, Message, Role, ToolAnswer, ToolCall,
 };
 use crate::session::{self, Session};
 use crate::tool::submit_plan;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// The bytes of a token, by estimate.
@@ -17,6 +19,8 @@ const BYTES: u64 = 4;
 
 /// The most tokens of the user's messages that are kept.
 const MOST: u64 = 20_000;
+/// The most files that are named in place of a section that a summary lacks.
+const FILES: usize = 20;
 /// The tokens that a plan may always have: the most that a plan from a model can have.
 const PLAN: u64 = submit_plan::LONGEST as u64 / BYTES;
 
@@ -27,6 +31,25 @@ pub(super) struct Kept {
     pub(super) after: String,
     /// The names of the instructions and skills for which there was no room.
     pub(super) left_out: Vec<String>,
+    /// The files that the agent has edited, and those that it has read, the newest last.
+    edited: Vec<String>,
+    read: Vec<String>,
+    has_todo: bool,
+}
+
+impl Kept {
+    /// What the program knows about a section that a summary lacks.
+    pub(super) fn known(&self, section: &str) -> Option<String> {
+        let named = |files: &[String], about: &str| {
+            (!files.is_empty()).then(|| format!("{about}: {}.", files.join(", ")))
+        };
+        match section {
+            "Done" => named(&self.edited, "Files that were edited (the verdicts are below)"),
+            "Files to re-read" => named(&self.read, "Files that were read, the newest last"),
+            "In progress" if self.has_todo => Some("See the to-do list below.".to_owned()),
+            _ => None,
+        }
+    }
 }
 
 /// What a hand-off keeps of the messages before `at`. The room is the part of the window that is not for a reply.
@@ -51,7 +74,7 @@ pub(super) fn kept(
         std::iter::once(intro.to_owned()).chain(given.texts).chain(told(&given.left_out)).collect();
     let parts = [
         tagged("user_messages", &of_user(gone, budget)),
-        tagged("verdicts", &verdicts(gone, &calls, budget / 2, edits)),
+        tagged("verdicts", &verdicts(gone, &calls, budget / 2, &edits)),
         tagged("plan", &clip(&plan(session, gone), least.max(budget / 2))),
         tagged("todo", calls.last_of("todo").map_or("", |it| it.text.as_str())),
         tagged("last_reply", &clip(last_reply(gone).unwrap_or_default(), budget / 10)),
@@ -64,7 +87,14 @@ pub(super) fn kept(
             .to_owned(),
     );
     let (before, after) = (before.join("\n\n") + "\n\n", format!("\n\n{}", after.join("\n\n")));
-    Kept { before, after, left_out: given.left_out }
+    Kept {
+        before,
+        after,
+        left_out: given.left_out,
+        edited: calls.paths(&edits),
+        read: calls.paths(|it| it == "read"),
+        has_todo: calls.last_of("todo").is_some(),
+    }
 }
 
 /// Tells the model which instructions and skills it no longer has.
@@ -84,7 +114,7 @@ fn tagged(name: &str, text: &str) -> String {
     fence::tagged(name, "", text.trim_end())
 }
 
-fn clip(text: &str, tokens: u64) -> String {
+pub(super) fn clip(text: &str, tokens: u64) -> String {
     clipped(text, usize::try_from(tokens * BYTES).unwrap_or(usize::MAX))
 }
 
@@ -111,6 +141,26 @@ impl<'a> Calls<'a> {
         self.calls.get(&answer.id).map_or("", |it| it.tool.as_str())
     }
 
+    /// The newest paths in the calls of some tools that have succeeded, the newest last.
+    fn paths(&self, is_one: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut paths: Vec<String> = Vec::new();
+        for answer in self.answers.iter().rev().filter(|it| !it.failed && is_one(self.tool(it))) {
+            let input = self.calls.get(&answer.id).map(|it| &it.input);
+            let path = input.and_then(|it| match it {
+                Input::Json(given) => given["path"].as_str(),
+                Input::Broken { .. } => None,
+            });
+            if let Some(path) = path.filter(|it| !paths.iter().any(|known| known == it)) {
+                paths.push(path.to_owned());
+            }
+            if paths.len() == FILES {
+                break;
+            }
+        }
+        paths.reverse();
+        paths
+    }
+
     /// The name of the skill that this answer has.
     fn skill(&self, answer: &ToolAnswer) -> Option<&'a str> {
         let call = self.calls.get(&answer.id).filter(|it| it.tool == "skill")?;
@@ -118,6 +168,12 @@ impl<'a> Calls<'a> {
             Input::Json(given) => given["name"].as_str(),
             Input::Broken { .. } => None,
         }
+    }
+
+    /// The call of an answer, shortened: the tool and its arguments.
+    fn named(&self, answer: &ToolAnswer) -> String {
+        let call = self.calls.get(&answer.id);
+        call.map_or_else(String::new, |it| format!("{}{}", it.tool, arguments(it)))
     }
 
     /// The tool's last answer that is not a failure.
@@ -247,7 +303,8 @@ fn prompt(message: &Message) -> Option<String> {
     Some(text.trim_end().to_owned()).filter(|it| !it.is_empty())
 }
 
-/// The user's decisions on edits, and other notices to the model: the newest that fit into the budget, in order.
+/// The user's decisions on edits and other calls, and other notices to the model: the newest that fit into the budget, in
+/// order.
 fn verdicts(
     messages: &[Message],
     calls: &Calls<'_>,
@@ -256,17 +313,22 @@ fn verdicts(
 ) -> String {
     let told = messages.iter().filter(|it| it.role == Role::User).flat_map(|it| &it.blocks);
     let told = told.filter_map(|it| match it {
-        Block::Answer(answer) if !answer.failed && edits(calls.tool(answer)) => Some(&answer.text),
-        Block::Notice { text } if session::is_for_both(text) => Some(text),
+        Block::Answer(answer) if answer.verdict && !edits(calls.tool(answer)) => {
+            Some(Cow::Owned(format!("{}: {}", calls.named(answer), answer.text)))
+        }
+        Block::Answer(answer) if answer.verdict || !answer.failed && edits(calls.tool(answer)) => {
+            Some(Cow::Borrowed(answer.text.as_str()))
+        }
+        Block::Notice { text } if session::is_for_both(text) => Some(Cow::Borrowed(text.as_str())),
         _ => None,
     });
-    let told: Vec<&String> = told.filter(|it| !it.trim().is_empty()).collect();
+    let told: Vec<Cow<'_, str>> = told.filter(|it| !it.trim().is_empty()).collect();
     let mut room = budget;
     let mut kept = Vec::new();
     for text in told.iter().rev() {
         let Some(rest) = room.checked_sub(size::of_text(text) + 1) else { break };
         room = rest;
-        kept.push(text.as_str());
+        kept.push(&**text);
     }
     let left_out = (kept.len() < told.len())
         .then(|| format!("[{} earlier ones left out]", told.len() - kept.len()));

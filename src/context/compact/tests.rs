@@ -3,7 +3,7 @@
 use super::*;
 use crate::event::{Event, Grant, Queued, TurnId};
 use crate::message::{
-    CallId, Excerpt, ExcerptKind, Input as Arguments, Message, ToolAnswer, ToolCall, Usage,
+    CallId, Excerpt, ExcerptKind, Input as Arguments, Message, Stop, ToolAnswer, ToolCall, Usage,
 };
 use expect_test::expect;
 use proptest::prelude::*;
@@ -70,7 +70,7 @@ fn long() -> Session {
 }
 
 fn planned(session: &Session) -> Plan {
-    plan(session, &Limits::default(), |tool| tool == "edit").unwrap()
+    plan(session, &Limits::default(), |tool| tool == "edit", Reach::Answered).unwrap()
 }
 
 fn summary() -> String {
@@ -219,7 +219,7 @@ fn left_out_instructions_do_not_count_as_given() {
     let given = |session: &Session| session.given(ExcerptKind::Instructions).count();
     assert_eq!(given(&session), 1);
     let limits = Limits { window: 60_000, full: 30_000, ..Limits::default() };
-    let plan = plan(&session, &limits, |tool| tool == "edit").unwrap();
+    let plan = plan(&session, &limits, |tool| tool == "edit", Reach::Answered).unwrap();
     let handoff = plan.handoff(&reply(vec![text(&summary())], Stop::EndTurn)).unwrap();
     assert_eq!(handoff.left_out, ["AGENTS.md"]);
     let turn = TurnId(0);
@@ -232,7 +232,7 @@ fn left_out_instructions_do_not_count_as_given() {
 }
 
 #[test]
-fn a_reply_that_is_not_a_complete_summary_is_rejected() {
+fn only_a_reply_without_a_usable_text_is_rejected() {
     let plan = planned(&long());
     let call = || {
         let [message, _] = called("c9", "read", "");
@@ -240,30 +240,139 @@ fn a_reply_that_is_not_a_complete_summary_is_rejected() {
     };
     let why = |blocks: Vec<Block>, stop| plan.handoff(&reply(blocks, stop)).unwrap_err();
     let whole = || vec![text(&summary())];
-    let lacking = summary().replace("## Done", "## What was done");
     let long = summary().replace("None.", &"word ".repeat(2_000));
     let said = [
         why(vec![], Stop::EndTurn),
         why(vec![text(" \n")], Stop::EndTurn),
-        why(whole().into_iter().chain(call()).collect(), Stop::ToolUse),
-        why(whole(), Stop::MaxTokens),
+        why(call(), Stop::ToolUse),
+        why(vec![], Stop::MaxTokens),
         why(whole(), Stop::Refusal),
         why(whole(), Stop::Pause),
-        why(vec![text(&lacking)], Stop::EndTurn),
         why(vec![text(&long)], Stop::EndTurn),
     ];
     expect![[r#"
         the summary is empty
         the summary is empty
         the model called a tool instead of writing a summary
-        the summary was cut at the model's output limit
+        the reply was at the output limit before the summary began
         the model refused to write a summary
         the summary is not complete
-        the summary has no section `Done`
         the summary is larger than the text that it replaces"#]]
     .assert_eq(&said.join("\n"));
-    let other = SECTIONS.map(|(name, _)| format!("**{}:**\nNone.", name.to_uppercase())).join("\n");
-    assert!(plan.handoff(&reply(vec![text(&other)], Stop::EndTurn)).is_ok());
+}
+
+/// What the program knows replaces a section that the model has left out, and a note names the others.
+#[test]
+fn a_summary_without_all_sections_is_completed() {
+    let plan = planned(&long());
+    let made = |said: &str, stop| plan.handoff(&reply(vec![text(said)], stop)).unwrap().summary;
+    expect![[r#"
+        ## Goal
+        Be fast.
+        ## Next step
+        Look.
+
+        ## Done
+        Files that were edited (the verdicts are below): a.rs.
+
+        ## In progress
+        See the to-do list below.
+
+        ## Files to re-read
+        Files that were read, the newest last: a.rs.
+
+        [The summary was cut off at the model's output limit.]
+
+        [The summary has no section on: Constraints, Decisions, Open questions.]"#]]
+    .assert_eq(&made("1. **Objective:** Be fast.\n2. **Next steps:** Look.", Stop::MaxTokens));
+    expect![[r#"
+        The user wants a fast parser.
+
+        ## Done
+        Files that were edited (the verdicts are below): a.rs.
+
+        ## In progress
+        See the to-do list below.
+
+        ## Files to re-read
+        Files that were read, the newest last: a.rs."#]]
+    .assert_eq(&made("The user wants a fast parser.", Stop::EndTurn));
+}
+
+#[test]
+fn without_a_summary_each_turn_is_a_line() {
+    let session = long();
+    let plan = planned(&session);
+    let handoff = plan.dropped("the summary is empty").unwrap();
+    expect![[r#"
+        No model has summarised this part. Each line is a turn, shortened:
+        - the user: Make the parser fast. | the agent: The plan: a table.
+        - the user: Do it. | calls: 1 edit, 1 read, 1 todo | the agent: Shall I go on?"#]]
+    .assert_eq(&handoff.summary);
+    expect!["Compacted without a summary, because the summary is empty: 10 messages are now one line for each turn, and the texts kept with them (about 270 tokens instead of 2,900). /uncompact undoes this."].assert_eq(&handoff.told);
+    let kept = ["Make the parser fast.", "The user accepted the change", "[ ] write", "ask mode"];
+    assert!(kept.iter().all(|it| handoff.text.contains(it)), "{}", handoff.text);
+}
+
+/// The lines of many turns have only a part of the room, and the newest are kept.
+#[test]
+fn the_lines_of_the_oldest_turns_are_left_out_if_there_are_too_many() {
+    let mut messages = Vec::new();
+    for n in 0..400 {
+        messages.push(user(vec![text(&format!("message {n} {}", "word ".repeat(60)))]));
+        messages.push(said(&"answer ".repeat(60)));
+    }
+    let session = Session { messages, ..Session::default() };
+    let limits = Limits { window: 16_000, full: 8_000, ..Limits::default() };
+    let plan = plan(&session, &limits, |_| false, Reach::Answered).unwrap();
+    let handoff = plan.dropped("x").unwrap();
+    assert!(handoff.summary.contains("earlier turns left out]\n- the user: message 38"));
+    assert!(handoff.summary.contains("message 399") && size::of_text(&handoff.text) < 8_000);
+}
+
+/// The model has not answered these messages; only the newest stays.
+#[test]
+fn a_compaction_of_everything_keeps_the_newest_message_alone() {
+    let mut messages = vec![user(vec![text("go")]), said(&"word ".repeat(400))];
+    messages.push(user(vec![text(&"long ".repeat(9_000))]));
+    messages.push(user(vec![text("and now?")]));
+    let limits = Limits { window: 8_000, full: 4_000, ..Limits::default() };
+    let at = |messages: &[Message], reach| {
+        let session = Session { messages: messages.to_vec(), ..Session::default() };
+        plan(&session, &limits, |_| false, reach).unwrap().at
+    };
+    assert_eq!((at(&messages, Reach::Answered), at(&messages, Reach::All)), (2, 3));
+    // results that the model has not seen are part of what is replaced
+    messages.truncate(2);
+    messages.extend(called("c1", "read", &"x".repeat(4_000)));
+    assert_eq!((at(&messages, Reach::Answered), at(&messages, Reach::All)), (2, 4));
+}
+
+#[test]
+fn what_the_user_has_rejected_and_why_is_kept() {
+    let mut messages = vec![user(vec![text("go")]), said(&"word ".repeat(4_000))];
+    let rejected = "The user rejected the change in a.rs.\nThe user's reason: too slow";
+    for (id, tool, answer, verdict) in [
+        ("c1", "edit", rejected, true),
+        ("c2", "shell", "Not run: the user refused, and says: not on this machine", true),
+        ("c3", "edit", "old text: not found", false),
+        ("c4", "shell", "exit code 1", false),
+    ] {
+        let mut call = called(id, tool, answer);
+        for block in &mut call[1].blocks {
+            if let Block::Answer(it) = block {
+                (it.failed, it.verdict) = (true, verdict);
+            }
+        }
+        messages.extend(call);
+    }
+    messages.push(said("Well."));
+    let session = Session { messages, ..Session::default() };
+    let kept = planned(&session).kept.after;
+    let verdicts =
+        kept.split_once("<verdicts>\n").unwrap().1.split_once("\n</verdicts>").unwrap().0;
+    let refused = "shell path=\"a.rs\": Not run: the user refused, and says: not on this machine";
+    assert_eq!(verdicts, format!("{rejected}\n{refused}"));
 }
 
 #[test]
@@ -304,7 +413,7 @@ fn a_conversation_is_not_compacted_if_the_hand_off_would_not_be_shorter() {
     let limits = Limits::default();
     let why = |messages| {
         let session = Session { messages, ..Session::default() };
-        plan(&session, &limits, |_| false).unwrap_err()
+        plan(&session, &limits, |_| false, Reach::Answered).unwrap_err()
     };
     assert_eq!(why(vec![]), "There is nothing to compact yet.");
     assert_eq!(why(vec![user(vec![text("go")])]), "There is nothing to compact yet.");
@@ -320,14 +429,14 @@ fn the_newest_tool_answers_are_summarised_too_if_they_fill_half_of_the_window() 
     let session = Session { messages, ..Session::default() };
     let at = |full| {
         let limits = Limits { window: 2 * full, full, ..Limits::default() };
-        plan(&session, &limits, |_| false).unwrap().at
+        plan(&session, &limits, |_| false, Reach::Answered).unwrap().at
     };
     assert_eq!((at(100_000), at(15_000)), (3, 5));
     // a long prompt stays whole
     let messages = vec![user(vec![text(&"word ".repeat(90_000))])];
     let limits = Limits { window: 8_000, full: 4_000, ..Limits::default() };
     let session = Session { messages, ..Session::default() };
-    assert!(plan(&session, &limits, |_| false).is_err());
+    assert!(plan(&session, &limits, |_| false, Reach::Answered).is_err());
 }
 
 proptest! {

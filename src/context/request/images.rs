@@ -1,11 +1,15 @@
 //! Images in a request: the image itself, or a sentence that tells the model why it does not get the image.
 
 use super::fenced;
-use crate::message::{Block, Content, Excerpt, Image};
+use crate::message::{Block, Content, Excerpt, Image, Message, Sight};
 
 const BLIND: &str = "the image is not shown to you, because this model takes no images";
 const MISSING: &str =
     "the image is missing: its file beside the conversation is gone or was changed";
+
+const UNREADABLE: &str = "the image is not shown to you, because the provider cannot read it";
+const OLD: &str = "the image is not shown to you any more, because the provider takes only a few images at a time";
+const LARGE: &str = "the image is not shown to you, because it is larger than the provider takes";
 
 /// Why the model does not get an image. `None` if the model gets it.
 fn unseen(image: &Image, is_blind: bool) -> Option<&'static str> {
@@ -39,4 +43,55 @@ pub(super) fn apart(text: &str, images: &[Image], is_blind: bool) -> (String, Ve
         }
     }
     (text, seen)
+}
+
+/// Replaces by a sentence each image that the provider does not take.
+pub(super) fn fit(messages: &mut [Message], sight: &Sight) {
+    if *sight == Sight::default() {
+        return;
+    }
+    let images = messages.iter().flat_map(|it| &it.blocks).flat_map(images_of);
+    let mut old = sight.oldest(images.filter(|it| untaken(it, sight).is_none()).count());
+    let mut why = |image: &Image| {
+        untaken(image, sight).or_else(|| {
+            let is_old = old > 0;
+            old = old.saturating_sub(1);
+            is_old.then_some(OLD)
+        })
+    };
+    for block in messages.iter_mut().flat_map(|it| &mut it.blocks) {
+        match block {
+            Block::Image(image) => {
+                if let Some(why) = why(image) {
+                    *block = Block::Text { text: format!("[{why}]") };
+                }
+            }
+            Block::Answer(answer) => answer.images.retain(|image| match why(image) {
+                Some(why) => {
+                    answer.text = format!("{}\n[{why}]", answer.text.trim_end());
+                    false
+                }
+                None => true,
+            }),
+            _ => (),
+        }
+    }
+}
+
+/// The images in a block of a request.
+pub fn images_of(block: &Block) -> &[Image] {
+    match block {
+        Block::Image(image) => std::slice::from_ref(image),
+        Block::Answer(answer) => &answer.images,
+        _ => &[],
+    }
+}
+
+/// Why the provider does not take an image; `None` if the provider takes the image unless there are too many.
+fn untaken(image: &Image, sight: &Sight) -> Option<&'static str> {
+    if sight.unreadable.contains(&image.file) {
+        return Some(UNREADABLE);
+    }
+    let side = image.width.max(image.height);
+    sight.side.is_some_and(|most| side > most).then_some(LARGE)
 }

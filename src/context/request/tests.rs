@@ -32,6 +32,7 @@ fn answer(id: &str, text: &str) -> Block {
         foreign: None,
         inquiry: None,
         fault: false,
+        verdict: false,
         session: None,
         diff: Vec::new(),
     })

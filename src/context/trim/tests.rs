@@ -41,9 +41,9 @@ fn results_older_than_three_turns_are_trimmed() {
             called("c5", "read", json!({"path": "x".repeat(999)}), 600),
         ]
     };
-    assert_eq!(plan(&turns(calls(), 2), is_raw), None);
+    assert_eq!(plan(&turns(calls(), 2), 9_000, is_raw), None);
     let mut session = turns(calls(), 3);
-    let Plan { items, tokens, told } = plan(&session, is_raw).unwrap();
+    let Plan { items, tokens, told } = plan(&session, 9_000, is_raw).unwrap();
     let lines: Vec<&str> = items.iter().map(|it| it.line.as_str()).collect();
     expect![[r#"
         read path="src/a.rs" lines 1-400: 12 kB, trimmed; call read again if needed
@@ -56,19 +56,46 @@ fn results_older_than_three_turns_are_trimmed() {
     .assert_eq(&told);
     let step = session.step(crate::session::Input::Trim { items, tokens, told });
     assert_eq!(step.events.len(), 1);
-    assert_eq!(plan(&session, is_raw), None);
+    assert_eq!(plan(&session, 9_000, is_raw), None);
 }
 
+/// Each result has 1,250 tokens.
 #[test]
-fn a_long_turn_keeps_the_results_of_its_last_sixteen_replies() {
+fn a_long_turn_keeps_its_newest_results_up_to_a_number_of_tokens() {
     let calls = |count: usize| {
         let read = |n| called(&format!("c{n}"), "read", json!({"path": format!("{n}")}), 5_000);
         turns((0..count).map(read).collect(), 0)
     };
-    assert_eq!(plan(&calls(16), is_raw), None);
-    let items = plan(&calls(20), is_raw).unwrap().items;
-    let ids: Vec<Item> = items.into_iter().map(|it| it.item).collect();
-    assert_eq!(ids, ["c0", "c1", "c2", "c3"].map(|it| Item::Call(CallId(it.into()))));
+    let trimmed = |count, whole| {
+        let items = plan(&calls(count), whole, is_raw).map_or(vec![], |it| it.items);
+        items.into_iter().map(|it| it.item).collect::<Vec<_>>()
+    };
+    let ids = |count| (0..count).map(|n| Item::Call(CallId(format!("c{n}")))).collect::<Vec<_>>();
+    assert_eq!(trimmed(20, 20 * 1250), []);
+    assert_eq!(trimmed(20, 4 * 1250), ids(16));
+    assert_eq!(trimmed(3, 2 * 1250 + 1249), ids(1));
+    // the model has not seen the last result yet
+    assert_eq!((trimmed(2, 0), trimmed(1, 0)), (ids(1), vec![]));
+}
+
+#[test]
+fn attached_texts_that_are_too_long_become_a_line_each() {
+    let text = |path: &str, bytes| Excerpt {
+        path: path.into(),
+        text: "x".repeat(bytes),
+        ..Excerpt::default()
+    };
+    let said = |all: &[Excerpt]| {
+        let blocks = all.iter().cloned().map(Block::Excerpt);
+        Message::new(Role::User, blocks.chain([Block::Text { text: "go".into() }]).collect())
+    };
+    let messages = vec![said(&[text("old", 9_000)]), said(&[text("a", 400), text("b", 9_000)])];
+    let mut session = Session { messages, ..Session::default() };
+    let items = too_long(&session, 1_000);
+    let line = "[b: 9 kB, left out because the model's window has no room for it]";
+    assert_eq!(items, [Trim { item: Item::Excerpt(2), line: line.into() }]);
+    session.step(crate::session::Input::Trim { items, tokens: 0, told: "x".into() });
+    assert_eq!(too_long(&session, 1_000), []);
 }
 
 #[test]

@@ -76,6 +76,7 @@ impl Judge<'_> {
             foreign: None,
             inquiry: None,
             fault: false,
+            verdict: true,
             session: None,
             diff: Vec::new(),
         }
@@ -255,6 +256,7 @@ fn answer_to_whole(
         foreign: None,
         inquiry: None,
         fault: false,
+        verdict: true,
         session: None,
         diff: Vec::new(),
     }

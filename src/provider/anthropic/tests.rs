@@ -62,7 +62,7 @@ streams! {
         Unauthorized { provider: "them", said: "invalid x-api-key" }
     "#]];
     error_long: expect![[r#"
-        TooLong { said: "prompt is too long: 208310 tokens > 200000 maximum" }
+        TooLong { said: "prompt is too long: 208310 tokens > 200000 maximum", window: Some(200000), prompt: Some(208310) }
     "#]];
     error_rate: expect![[r#"
         RateLimited { after_ms: None, said: "Slow down" }

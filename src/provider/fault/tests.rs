@@ -192,7 +192,7 @@ fn an_api_key_is_removed_from_every_text_of_a_failure() {
         Failure::Broken { said: said() },
         Failure::Filtered { said: said() },
         Failure::NoTools { model: said(), said: said() },
-        Failure::TooLong { said: said() },
+        Failure::TooLong { said: said(), window: None, prompt: None },
         Failure::UnknownModel { model: said(), said: said() },
         Failure::Rejected { status: 400, said: said() },
         Failure::Protocol { said: said() },

@@ -67,7 +67,7 @@ streams! {
         Overloaded { after_ms: None, said: "The model is overloaded. Please try again later." }
     "#]];
     error_long: expect![[r#"
-        TooLong { said: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." }
+        TooLong { said: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", window: Some(1048576), prompt: Some(1200000) }
     "#]];
     error_model: expect![[r#"
         UnknownModel { model: "m", said: "models/gemini-9 is not found for API version v1beta, or is not supported for generateContent." }

@@ -161,7 +161,10 @@ async fn http_errors_become_typed_failures_without_the_key() {
     let shown = failure(&status("529 Overloaded", "retry-after-ms: 50\r\n", "")).await;
     assert_eq!(shown, r#"Overloaded { after_ms: Some(50), said: "" }"#);
     let shown = failure(&status("400 Bad", "", &json("prompt is too long: 3 > 2"))).await;
-    assert_eq!(shown, r#"TooLong { said: "prompt is too long: 3 > 2" }"#);
+    assert_eq!(
+        shown,
+        r#"TooLong { said: "prompt is too long: 3 > 2", window: None, prompt: None }"#
+    );
     let shown = failure(&status("404 Not Found", "", &json("model: m-1"))).await;
     assert_eq!(shown, r#"UnknownModel { model: "m-1", said: "model: m-1" }"#);
     let shown =

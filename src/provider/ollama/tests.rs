@@ -65,7 +65,7 @@ streams! {
         Rejected { status: 500, said: "model runner has unexpectedly stopped, this may be due to resource limitations or an internal error" }
     "#]];
     error_long: expect![[r#"
-        TooLong { said: "the input length exceeds the context length" }
+        TooLong { said: "the input length exceeds the context length", window: None, prompt: None }
     "#]];
     error_midway: expect![[r#"
         ~ text "So"

@@ -173,7 +173,7 @@ streams! {
         ServerError { status: 500, after_ms: None, said: "engine died" }
     "#]];
     error_length: expect![[r#"
-        TooLong { said: "too long" }
+        TooLong { said: "too long", window: None, prompt: None }
     "#]];
     error_openrouter: expect![[r#"
         ~ text "So"

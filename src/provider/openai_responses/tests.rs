@@ -101,7 +101,7 @@ streams! {
         Rejected { status: 400, said: "Not this." }
     "#]];
     failed_long: expect![[r#"
-        TooLong { said: "Your input exceeds the context window of this model." }
+        TooLong { said: "Your input exceeds the context window of this model.", window: None, prompt: None }
     "#]];
     failed_rate: expect![[r#"
         RateLimited { after_ms: Some(1300), said: "Rate limit reached for gpt-5. Please try again in 1.3s." }

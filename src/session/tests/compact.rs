@@ -16,7 +16,7 @@ fn compacted(turn: u32, at: usize) -> Input {
 
 fn failed(turn: u32) -> Input {
     let (why, usage) = ("Not compacted.".to_owned(), Usage::default());
-    Input::NotCompacted { turn: TurnId(turn), why, usage, cost: Some(0.0) }
+    Input::NotCompacted { turn: TurnId(turn), why, is_lasting: true, usage, cost: Some(0.0) }
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn failure() -> impl Strategy<Value = Failure> {
     let said = String::new;
     prop::sample::select(vec![
         Failure::Cut,
-        Failure::TooLong { said: said() },
+        Failure::TooLong { said: said(), window: None, prompt: None },
         Failure::Thoughts { status: 400, said: said() },
     ])
 }
@@ -292,7 +292,13 @@ fn mentioning(n: usize) -> Input {
 fn summarised(session: &Session, turn: TurnId, n: usize, is_one: bool) -> Input {
     let (usage, cost) = (Usage::default(), Some(0.5));
     if !is_one {
-        return Input::NotCompacted { turn, why: "Not compacted.".into(), usage, cost };
+        return Input::NotCompacted {
+            turn,
+            why: "Not compacted.".into(),
+            is_lasting: true,
+            usage,
+            cost,
+        };
     }
     let (at, summary, told) = (session.boundary(), "short".to_owned(), "Compacted.".to_owned());
     let handoff = Handoff {

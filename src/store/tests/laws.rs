@@ -57,6 +57,7 @@ fn block() -> impl Strategy<Value = Block> {
                 foreign: None,
                 inquiry: None,
                 fault: false,
+                verdict: false,
                 session: None,
                 diff: Vec::new(),
             })

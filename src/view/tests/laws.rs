@@ -158,6 +158,7 @@ impl Driven {
                     foreign: None,
                     inquiry: None,
                     fault: false,
+                    verdict: false,
                     session: None,
                     diff: Vec::new(),
                 };

@@ -4,35 +4,113 @@ use super::*;
 use crate::kit::setup::kill;
 use crate::review::scene::edit;
 
+/// After the first failure the conversation is as it was; the second in a row makes each turn a line.
 #[test]
-fn a_rejected_summary_leaves_the_conversation_as_it_was() {
-    let server = Server::start();
-    let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
-    let goal = || summary("Go on.");
-    let lacking = goal().replace("## Done", "## Rest");
-    let long = goal().replace("None.", &"word ".repeat(3_000));
+fn a_second_reply_that_is_no_summary_makes_each_turn_a_line() {
+    let long = summary("Go on.").replace("None.", &"word ".repeat(3_000));
     let rejected = [
         (Reply::said(" "), "the summary is empty"),
-        (Reply::said(&lacking), "the summary has no section `Done`"),
         (Reply::said(&long), "the summary is larger than the text that it replaces"),
-        (Reply::said(&goal()).call("c1", "list", json!({})), "the model called a tool"),
-        (Reply::said(&goal()).stop("refusal"), "the model refused"),
-        (Reply::said(&goal()).stop("max_tokens"), "the summary was cut"),
-        (Reply::error(401), "Not compacted. "),
+        (Reply::new().call("c1", "list", json!({})), "the model called a tool instead"),
+        (Reply::said(&summary("Go on.")).stop("refusal"), "the model refused to write a summary"),
+        (Reply::rejected("no"), "provider rejected the request (400)"),
     ];
-    for (n, (reply, why)) in rejected.into_iter().enumerate() {
+    for (reply, why) in rejected {
+        let server = Server::start();
+        let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
+        server.reply(reply.clone());
+        type_in(&nvim, "/compact");
+        nvim.wait_transcript("The conversation goes on as it was; /compact tries again.");
+        nvim.wait_phase("idle");
+        assert!(nvim.transcript().contains(why), "{why}: {}", nvim.transcript());
+        server.reply(Reply::said("Four."));
+        nvim.ask("four, please", "Four.");
         server.reply(reply);
         type_in(&nvim, "/compact");
-        nvim.wait_transcript(why);
+        nvim.wait_transcript("Compacted without a summary, because ");
         nvim.wait_phase("idle");
-        assert_eq!(nvim.transcript().matches("The conversation goes on as it was").count(), n + 1);
+        server.reply(Reply::said("Five."));
+        nvim.ask("five, please", "Five.");
+        let requests = server.requests();
+        assert_grows([&requests[..4], &requests[5..6]].concat());
+        let last = requests[7].outline();
+        let line = "- the user: one, please | calls: 2 read | the agent: One.";
+        assert!(last.contains(line) && last.contains("four, please"), "{last}");
+        assert!(!last.contains("the line 199"), "{last}");
+        type_in(&nvim, "/uncompact");
+        nvim.wait_transcript("The last compaction is undone");
+    }
+}
+
+#[test]
+fn failures_of_the_network_or_the_account_do_not_shorten_the_conversation() {
+    let server = Server::start();
+    let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
+    for n in 1..=3 {
+        server.reply(Reply::error(401));
+        type_in(&nvim, "/compact");
+        let is_told = |it: &Nvim| it.transcript().matches("goes on as it was").count() == n;
+        nvim.wait(is_told, "the failure");
+        nvim.wait_phase("idle");
     }
     server.reply(Reply::said("Four."));
     nvim.ask("four, please", "Four.");
-    let requests = server.requests();
-    assert_eq!(requests.iter().filter(|it| is_question(it)).count(), 7);
-    let talk: Vec<Request> = requests.into_iter().filter(|it| !is_question(it)).collect();
-    assert_grows(talk);
+    assert!(server.requests().pop().unwrap().outline().contains("the line 199"));
+}
+
+/// The form of a summary does not matter; sections that it lacks are completed.
+#[test]
+fn a_summary_in_any_form_is_used_in_every_dialect() {
+    let forms = [
+        summary("Go on.").replace("## ", "## 1. "),
+        summary("Go on.").replace("## ", "").replace("Goal\n", "Goal:\n"),
+        summary("Go on.").replace("## Done\nNone.\n", "").replace("## ", "**") ,
+        "The user wants three answers. Go on.".to_owned(),
+        "```json\n{\"goal\": \"Go on.\", \"next_step\": \"Answer.\"}\n```".to_owned(),
+        "## Ziel\nGo on.\n## Regeln\n-\n## Fertig\n-\n## Offen\n-\n## Entschieden\n-\n## Fragen\n-\n## Dateien\n-\n## Weiter\n-".to_owned(),
+    ];
+    for (dialect, form) in DIALECTS.into_iter().cycle().zip(forms) {
+        let server = Server::start();
+        let nvim =
+            three_turns(&server, &files(Setup::new()).config(LATE).speaking(dialect, &server));
+        server.reply(Reply::said(&form));
+        type_in(&nvim, "/compact");
+        nvim.wait_transcript("▸ Compacted: ");
+        nvim.wait_phase("idle");
+        server.reply(Reply::said("Four."));
+        nvim.ask("four, please", "Four.");
+        let last = server.requests().pop().unwrap().outline();
+        assert!(last.contains("Go on.") && !last.contains("the line 199"), "{form}: {last}");
+    }
+}
+
+/// What the user rejected and refused before a compaction, with the reasons.
+#[test]
+fn the_model_still_knows_what_was_rejected_and_why_in_every_dialect() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let nvim =
+            three_turns(&server, &files(Setup::new()).config(LATE).speaking(dialect, &server));
+        server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("line 007", "line seven")])));
+        server.reply(Reply::said("Four."));
+        nvim.lua("require('caliban').ask(...)", &["four, please".into()]);
+        nvim.wait_pending(1);
+        nvim.lua("require('caliban').reject({ scope = 'all', reason = 'digits, please' })", &[]);
+        nvim.wait_transcript("Four.");
+        nvim.wait_phase("idle");
+        server.reply(Reply::said(&summary("Go on.")));
+        type_in(&nvim, "/compact");
+        nvim.wait_transcript("▸ Compacted: ");
+        nvim.wait_phase("idle");
+        server.reply(Reply::said("Five."));
+        nvim.ask("five, please", "Five.");
+        let last = server.requests().pop().unwrap().outline();
+        let verdicts = last.split("<verdicts>").nth(1).unwrap();
+        assert!(
+            verdicts.contains("The user rejected") && verdicts.contains("digits, please"),
+            "{last}"
+        );
+    }
 }
 
 /// The provider reports that the request is too long, so it is sent again with a smaller part of the conversation.

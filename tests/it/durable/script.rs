@@ -167,6 +167,7 @@ impl Live {
             foreign: None,
             inquiry: None,
             fault: false,
+            verdict: false,
             session: None,
             diff: Vec::new(),
         };
@@ -181,7 +182,8 @@ impl Live {
         let (usage, cost) = (Usage { input: 7, ..Usage::default() }, Some(0.5));
         if !comes {
             let why = "Not compacted.".into();
-            return self.take(Input::NotCompacted { turn, why, usage, cost }, false);
+            return self
+                .take(Input::NotCompacted { turn, why, is_lasting: false, usage, cost }, false);
         }
         let (at, saved) = (self.now.session.boundary(), 9);
         let (summary, text) = ("short\n".to_owned(), "<summary>\nshort\n</summary>".to_owned());

@@ -56,11 +56,14 @@ struct State {
 /// A function that tells whether a reply is meant for a request.
 type Meant = Box<dyn Fn(&Request) -> bool + Send>;
 
+/// The body with which a request is refused.
+type Refusal = Box<dyn Fn(&Request) -> Option<String> + Send>;
+
 /// Refuses certain requests with a status and a body.
 struct Strict {
-    is_refused: Box<dyn Fn(&Request) -> bool + Send>,
+    /// The body with which a request is refused; `None` if it is not.
+    refusal: Refusal,
     status: u16,
-    body: String,
 }
 
 /// Opens the gates of one reply.
@@ -195,8 +198,22 @@ impl Server {
         body: &str,
         is_refused: impl Fn(&Request) -> bool + Send + 'static,
     ) {
-        let strict = Strict { is_refused: Box::new(is_refused), status, body: body.to_owned() };
-        self.shared.lock().strict.push(strict);
+        let body = body.to_owned();
+        self.refuse_as(status, move |it| is_refused(it).then(|| body.clone()));
+    }
+
+    /// As `refuse`, with a body that depends on the request.
+    pub fn refuse_as(
+        &self,
+        status: u16,
+        refusal: impl Fn(&Request) -> Option<String> + Send + 'static,
+    ) {
+        self.shared.lock().strict.push(Strict { refusal: Box::new(refusal), status });
+    }
+
+    /// Takes back all of `refuse` and `refuse_as`.
+    pub fn tolerate(&self) {
+        self.shared.lock().strict.clear();
     }
 
     /// Sets the reply that is sent whenever none is queued.
@@ -327,9 +344,10 @@ fn answer(stream: &TcpStream, shared: &Shared, request: Request) -> (usize, Opti
         state.refusals.push(message.clone());
         return (number, Some((0, fail(status, &message))));
     }
-    if let Some(it) = state.strict.iter().find(|it| (it.is_refused)(&asked)) {
+    let refused = state.strict.iter().find_map(|it| Some((it.status, (it.refusal)(&asked)?)));
+    if let Some((status, body)) = refused {
         let headers = [("content-type".to_owned(), "application/json".to_owned())];
-        let steps = vec![Step::Bytes(http::whole(it.status, &headers, it.body.as_bytes()))];
+        let steps = vec![Step::Bytes(http::whole(status, &headers, body.as_bytes()))];
         return (number, Some((0, steps)));
     }
     if let Some((_, reply, gate)) = state.meant.iter().find(|it| (it.0)(&asked)) {

@@ -382,6 +382,7 @@ impl Talk {
                         foreign: None,
                         inquiry: None,
                         fault: false,
+                        verdict: false,
                         session: None,
                         diff: Vec::new(),
                     };

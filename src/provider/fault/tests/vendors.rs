@@ -24,7 +24,7 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
         "anthropic",
         400,
         r#"{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 99999 > 64000, which is the maximum allowed number of output tokens for m"}}"#,
-        "Rejected",
+        "Exceeds",
     ),
     (
         "openai",
@@ -86,7 +86,7 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
         r#"{"object":"error","message":"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length","type":"invalid_request_prompt_too_long","code":"3051"}"#,
         "TooLong",
     ),
-    ("mistral", 400, "", "TooLong { said: \"\" }"),
+    ("mistral", 400, "", "TooLong { said: \"\""),
     ("cerebras", 400, "", "TooLong"),
     ("cerebras", 413, "", "TooLong"),
     ("mine", 400, "", "Rejected"),

@@ -1,0 +1,223 @@
+//! A request that was too long for its model. What the error says about the window is learnt; then one thing after the
+//! other is tried until the request fits: a shorter reply, a summary, one line for each turn, attached files left out.
+
+use super::fitting::{self, Fitting, Way};
+use super::models::{Models, full_name};
+use super::sampler::Sampler;
+use crate::context::compact::Reach;
+use crate::context::size::{self, Limits, Scale};
+use crate::context::trim;
+use crate::conversation::Conversation;
+use crate::conversation::report::Wish;
+use crate::event::{Failure, Measure, TurnId};
+use crate::message::Request;
+use crate::provider::endpoint::Chosen;
+use crate::provider::lesson::Lesson;
+use crate::session::{Input, Session};
+use crate::tool::Desk;
+
+/// A request asks for a reply of at least this many tokens.
+const LEAST_REPLY: u32 = 512;
+
+/// What was tried since the last reply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Excess {
+    turn: TurnId,
+    tried: usize,
+}
+
+/// What is tried, in this order.
+const STEPS: [Step; 5] = [
+    // an attached file that takes more than half of the room alone
+    Step::Shed { share: 2 },
+    Step::Compact { way: Way { asks: true, drops: true, reach: Reach::Answered, squeeze: 1 } },
+    Step::Compact { way: Way { asks: false, drops: true, reach: Reach::All, squeeze: 2 } },
+    Step::Shed { share: 8 },
+    Step::Compact { way: Way { asks: false, drops: true, reach: Reach::All, squeeze: 8 } },
+];
+
+#[derive(Clone, Copy)]
+enum Step {
+    /// Leaves out attached texts that have more than this part of the room.
+    Shed {
+        share: u64,
+    },
+    Compact {
+        way: Way,
+    },
+}
+
+impl Sampler {
+    /// Called after a request that was too long for the model, alone or together with its reply. Sends the request again
+    /// in a shorter form, or has the conversation compacted first. The error is the failure with which the turn ends,
+    /// because nothing is left to try. Without a `failure`, the reply was cut at the end of the window.
+    pub(super) fn overflow(
+        &mut self,
+        conversation: &mut Conversation,
+        desk: &Desk,
+        turn: TurnId,
+        failure: Option<Failure>,
+    ) -> Result<(), Option<Failure>> {
+        if let Some(failure) = &failure {
+            let is_new = self.learn_window(conversation, failure);
+            if self.shorten_reply(conversation, failure, is_new) {
+                conversation.take(Input::Repeat { turn, told: None });
+                return Ok(());
+            }
+        }
+        if self.fitting.relieve(turn, (&self.models, conversation, desk)) {
+            return Ok(());
+        }
+        Err(failure.map(|it| self.small_window(conversation, desk, it)))
+    }
+
+    /// Takes in the numbers that the error names. Returns true if it names a smaller window than was known.
+    fn learn_window(&mut self, conversation: &mut Conversation, failure: &Failure) -> bool {
+        let Failure::TooLong { window, prompt, .. } = failure else { return false };
+        let model = conversation.session.model.clone();
+        if let (Some(prompt), Some((_, sent))) = (prompt, &self.sent) {
+            let measure = Measure { tokens: u64::from(*prompt), bytes: size::of_request(sent) };
+            conversation.take(Input::Measure { model: model.clone(), measure });
+        }
+        let Ok(chosen) = self.models.resolve(&model) else { return false };
+        let is_less = |it: &u32| chosen.facts.window == 0 || *it < chosen.facts.window;
+        let Some(window) = window.filter(is_less) else { return false };
+        self.teach(conversation, &chosen, Lesson::Window(Some(window)));
+        true
+    }
+
+    /// Whether the request fits if it asks for a shorter reply, as far as the error tells.
+    fn shorten_reply(&self, conversation: &Conversation, failure: &Failure, is_new: bool) -> bool {
+        let is_counted = matches!(failure, Failure::TooLong { prompt: Some(_), .. });
+        let session = &conversation.session;
+        let (Ok(chosen), Some((_, sent))) = (self.models.resolve(&session.model), &self.sent)
+        else {
+            return false;
+        };
+        let window = u64::from(chosen.facts.window);
+        let room = room(session, sent, window);
+        (is_counted || is_new) && room >= LEAST_REPLY && room < sent.max_tokens
+    }
+
+    /// The request with a reply that the rest of the window has room for.
+    pub(super) fn fitted(&self, chosen: &Chosen, session: &Session, request: Request) -> Request {
+        let window = u64::from(chosen.facts.window);
+        let room = if window == 0 { u32::MAX } else { room(session, &request, window) };
+        self.models.within(chosen, session.tuning, request, room.max(LEAST_REPLY))
+    }
+
+    /// The failure, or that the window is too small for what every request has.
+    fn small_window(&self, conversation: &Conversation, desk: &Desk, failure: Failure) -> Failure {
+        let session = &conversation.session;
+        let window = self.models.resolve(&session.model).map_or(0, |it| it.facts.window);
+        let needed = fitting::fixed(&self.models, session, desk);
+        match failure {
+            Failure::TooLong { said, .. } if window > 0 && needed > u64::from(window) / 5 * 4 => {
+                let needed = u32::try_from(needed).unwrap_or(u32::MAX);
+                Failure::SmallWindow { window, needed, said }
+            }
+            failure => failure,
+        }
+    }
+
+    /// From now on goes by what an error has taught, in all conversations. Tells the user once.
+    pub(super) fn teach(
+        &mut self,
+        conversation: &mut Conversation,
+        chosen: &Chosen,
+        lesson: Lesson,
+    ) {
+        let model = full_name(chosen);
+        let is_new = self.models.learn(&model, &lesson);
+        let told = self.models.lesson(chosen, &lesson).filter(|_| is_new);
+        conversation.wish(Wish::Learn { model, lesson });
+        conversation.tell_once(told);
+    }
+
+    /// Forgets a window that was learnt, if the provider has counted more tokens than it has.
+    pub(super) fn unlearn_window(&mut self, conversation: &mut Conversation, by: &str, read: u64) {
+        let Ok(chosen) = self.models.resolve(by) else { return };
+        let learnt = self.models.learnt_window(by);
+        if learnt.is_some_and(|it| read > u64::from(it)) {
+            self.teach(conversation, &chosen, Lesson::Window(None));
+        }
+    }
+}
+
+/// The tokens of a request, by estimate.
+fn estimate(session: &Session, request: &Request) -> u64 {
+    Scale::of(session).tokens(size::of_request(request))
+}
+
+/// The tokens that the window leaves for the reply to this request, with a reserve for errors of the estimate.
+fn room(session: &Session, request: &Request, window: u64) -> u32 {
+    let prompt = estimate(session, request);
+    let reserve = if Scale::is_counted(session) { prompt / 32 } else { prompt / 8 };
+    u32::try_from(window.saturating_sub(prompt + reserve + 32)).unwrap_or(u32::MAX)
+}
+
+impl Fitting {
+    /// Tries the next thing after a request that was too long. Returns true if the request is sent again, at once or
+    /// after a compaction; false if nothing is left, or if the user has turned compaction off.
+    fn relieve(
+        &mut self,
+        turn: TurnId,
+        (models, conversation, desk): (&Models, &mut Conversation, &Desk),
+    ) -> bool {
+        let limits = fitting::limits(models, &conversation.session).filter(|it| it.is_automatic);
+        let Some(limits) = limits.filter(|_| !fitting::is_paused(conversation)) else {
+            return false;
+        };
+        let tried = self.excess.filter(|it| it.turn == turn).map_or(0, |it| it.tried);
+        for (at, step) in STEPS.iter().enumerate().skip(tried) {
+            self.excess = Some(Excess { turn, tried: at + 1 });
+            let room = squeezed(&limits, models, conversation, desk, 1).full;
+            let is_begun = match *step {
+                Step::Shed { share } => shed(conversation, turn, room / share),
+                Step::Compact { way } => self.begin_way(models, conversation, desk, way),
+            };
+            if is_begun {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Called after a reply: the requests fit again.
+    pub(super) fn fits(&mut self) {
+        self.excess = None;
+    }
+}
+
+/// Leaves attached texts of more than `most` tokens out of the newest message, and sends it again. Returns false if
+/// there are none.
+fn shed(conversation: &mut Conversation, turn: TurnId, most: u64) -> bool {
+    let items = trim::too_long(&conversation.session, most);
+    if items.is_empty() {
+        return false;
+    }
+    let told = match items.len() {
+        1 => "An attached text is left out, because the model's window has no room for it."
+            .to_owned(),
+        n => format!(
+            "{n} attached texts are left out, because the model's window has no room for them."
+        ),
+    };
+    conversation.take(Input::Trim { items, tokens: 0, told });
+    conversation.take(Input::Repeat { turn, told: None });
+    true
+}
+
+/// The limits for a conversation that does not fit: the window is at most as large as the request that was refused.
+pub(super) fn squeezed(
+    limits: &Limits,
+    models: &Models,
+    conversation: &Conversation,
+    desk: &Desk,
+    by: u64,
+) -> Limits {
+    let refused = fitting::whole_size(models, &conversation.session, desk);
+    let window = if limits.window == 0 { refused } else { limits.window.min(refused) };
+    let room = window.saturating_sub(fitting::fixed(models, &conversation.session, desk));
+    Limits { window, full: room / by.max(1), ..*limits }
+}

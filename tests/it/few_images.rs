@@ -1,0 +1,112 @@
+//! Tests providers that take few images, or cannot read one: the message is answered without them, and so are later ones.
+
+use crate::images::{BLUE, RED, png, seeing, seen};
+use crate::kit::chat::DIALECTS;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::json;
+
+const GREEN: [u8; 3] = [10, 200, 10];
+
+fn error(said: &str) -> String {
+    json!({ "error": { "type": "invalid_request_error", "message": said } }).to_string()
+}
+
+fn widths(server: &Server) -> Vec<u32> {
+    seen(&server.requests().pop().unwrap()).iter().map(|it| it.0).collect()
+}
+
+#[test]
+fn the_oldest_images_are_left_out_if_there_are_too_many_in_every_dialect() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.otherwise(Reply::said("Seen."));
+        server.refuse_as(400, |it| {
+            (seen(it).len() > 2)
+                .then(|| error("At most 2 image(s) may be provided in one request."))
+        });
+        let mut setup = Setup::new();
+        for n in 1..=5 {
+            setup = setup.file(&format!("{n}.png"), png(10 * n, 9, RED));
+        }
+        let nvim = Nvim::start(&seeing(setup, dialect, &server));
+        for n in 1..=5 {
+            let shown = nvim.shown("Seen.");
+            nvim.lua("require('caliban').ask(...)", &[format!("see @{n}.png").into()]);
+            nvim.wait_more("Seen.", shown);
+        }
+        assert_eq!(widths(&server), [40, 50]);
+        let last = server.requests().pop().unwrap().outline();
+        assert_eq!(last.matches("the image is not shown to you any more").count(), 3, "{last}");
+        assert_eq!((server.count(), nvim.shown("takes at most 2 images")), (6, 1));
+    }
+}
+
+#[test]
+fn an_image_that_is_larger_than_many_images_may_be_is_left_out_in_every_dialect() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.otherwise(Reply::said("Seen."));
+        server.refuse_as(400, |it| {
+            let is_large = seen(it).iter().any(|it| it.0 > 100);
+            is_large.then(|| {
+                error(
+                    "messages.0.content.1.image.source.base64.data: At least one of the image dimensions exceed max \
+                     allowed size for many-image requests: 100 pixels",
+                )
+            })
+        });
+        let setup = Setup::new().file("a.png", png(200, 9, RED)).file("b.png", png(50, 9, BLUE));
+        let nvim = Nvim::start(&seeing(setup, dialect, &server));
+        nvim.ask("see @a.png and @b.png", "Seen.");
+        assert_eq!((widths(&server), server.count()), (vec![50], 2));
+        nvim.wait_transcript("takes images of at most 100 pixels a side");
+    }
+}
+
+/// The provider does not say which image it cannot read.
+#[test]
+fn an_image_that_the_provider_cannot_read_is_left_out_alone_in_every_dialect() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.otherwise(Reply::said("Seen."));
+        server.refuse_as(400, |it| {
+            let is_blue = seen(it).iter().any(|it| it.2 == BLUE);
+            is_blue.then(|| error("Could not process image"))
+        });
+        let setup = Setup::new()
+            .file("old.png", png(10, 9, GREEN))
+            .file("a.png", png(20, 9, RED))
+            .file("b.png", png(30, 9, BLUE))
+            .file("c.png", png(40, 9, RED));
+        let nvim = Nvim::start(&seeing(setup, dialect, &server));
+        nvim.ask("see @old.png", "Seen.");
+        let shown = nvim.shown("Seen.");
+        nvim.lua("require('caliban').ask(...)", &["see @a.png @b.png @c.png".into()]);
+        nvim.wait_more("Seen.", shown);
+        assert_eq!(widths(&server), [10, 20, 40]);
+        nvim.wait_transcript("! The provider cannot read b.png: ");
+        let count = server.count();
+        let shown = nvim.shown("Seen.");
+        nvim.lua("require('caliban').ask(...)", &["and now?".into()]);
+        nvim.wait_more("Seen.", shown);
+        assert_eq!((server.count(), widths(&server)), (count + 1, vec![10, 20, 40]));
+    }
+}
+
+/// Whatever is left out, the provider finds fault with an image.
+#[test]
+fn a_provider_that_reads_no_image_gets_none() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    server.refuse_as(400, |it| {
+        (!seen(it).is_empty())
+            .then(|| error("The image data you provided does not represent a valid image."))
+    });
+    let setup = Setup::new().file("a.png", png(20, 9, RED)).file("b.png", png(30, 9, BLUE));
+    let nvim = Nvim::start(&setup.anthropic(&server).size(320, 40));
+    nvim.ask("see @a.png @b.png", "Seen.");
+    assert_eq!(widths(&server), [0_u32; 0]);
+}
