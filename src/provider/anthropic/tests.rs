@@ -1,4 +1,3 @@
-#![expect(clippy::needless_raw_string_hashes, reason = "the form in which expect-test writes them")]
 #![expect(clippy::needless_pass_by_value, reason = "an expectation is written in the call")]
 
 mod asking;
