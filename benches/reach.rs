@@ -156,7 +156,13 @@ fn commands() -> String {
         ("nested 1,000 times", format!("{}ls{}", "(".repeat(1_000), ")".repeat(1_000))),
     ];
     for (name, command) in cases {
-        let access = Access::Act { command, outside: None, background: false, hosts: Vec::new() };
+        let access = Access::Act {
+            command,
+            outside: None,
+            background: false,
+            hosts: Vec::new(),
+            unlocked: Vec::new(),
+        };
         let times = 200;
         let start = Instant::now();
         for _ in 0..times {

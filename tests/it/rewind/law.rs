@@ -166,7 +166,7 @@ fn holds(pairs: &[(usize, usize)]) {
     scene.wait_chat("You took back");
     let now = (state(&root), index(&scene));
     let is_named = |name: &str| {
-        let stays = [format!("{name} is not changed: "), format!("; its entry in git's index")];
+        let stays = [format!("{name} is not changed: "), "; its entry in git's index".to_owned()];
         let is_of =
             |it: &str| it.contains(&format!("{name} ")) && stays.iter().any(|s| it.contains(s));
         shown.lines().any(is_of)
