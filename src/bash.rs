@@ -3,6 +3,7 @@
 //! The parser is tree-sitter-bash. Each kind of syntax node that this code does not know becomes a doubt. A doubt has
 //! the effect that the user is asked, so a form of the language that is missing here is never allowed silently.
 
+mod dash;
 mod plain;
 mod risk;
 mod walk;
@@ -70,8 +71,7 @@ pub struct Program {
 pub enum Word {
     /// The word's value, without quotes.
     Fixed(String),
-    /// A file name pattern such as `src/*.rs`. It begins with a fixed character other than `-`, and matches no hidden
-    /// file.
+    /// A file name pattern such as `src/*.rs`. It does not begin with `-`, and matches no hidden file.
     Glob(String),
     /// The source of a word whose value is known only when the command runs, such as `$HOME`.
     Open(String),
@@ -141,13 +141,12 @@ impl Script {
             self.doubt("The command has a word that continues on the next line".into());
             self.suspect(&line.replace("\\\n", ""), depth);
         }
-        let Some(tree) = tree(line) else {
+        let Some(tree) = dash::tree(line) else {
             return self.blind(
                 "The command is too complicated for Caliban to split into its commands".into(),
             );
         };
-        walk::Walk { text: line, script: self, depth, level: 0, texts: Vec::new() }
-            .program(tree.root_node());
+        walk::Walk { text: line, script: self, depth, level: 0, texts: Vec::new() }.program(&tree);
     }
 
     /// Adds the commands of a line as suspected ones, to which only rules that ask or deny apply. Does nothing if the

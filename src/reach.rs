@@ -10,7 +10,7 @@ mod tests;
 
 use index::Index;
 pub use locks::{Lock, Locks, locked};
-use pattern::Pattern;
+use pattern::{Pattern, overlap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use table::{Kind, OWN, ROWS, Row};
@@ -120,6 +120,21 @@ impl Reach {
         let never = found.never.or((found.own && !found.open).then_some(OWN));
         let asked = || found.asked.map_or(Reading::Free, Reading::Asked);
         never.map_or_else(asked, Reading::Never)
+    }
+
+    /// Whether the files may be read for which a shell's pattern could stand.
+    pub fn reading_all(&self, pattern: &Path) -> Reading {
+        let folded = folded(&pattern.to_string_lossy());
+        let parts = parts(&folded);
+        let below = below(&parts, &self.root).unwrap_or(&parts);
+        let is_about = |path: &str| {
+            let wanted = split(path);
+            let is_pair = |(it, part): (&String, &&str)| overlap(it, part);
+            below.windows(wanted.len()).any(|it| wanted.iter().zip(it).all(is_pair))
+        };
+        let rows = ROWS.iter().filter(|it| matches!(it.kind, Kind::Ask | Kind::Never));
+        let mut rows = rows.filter(|row| row.paths.iter().any(|it| is_about(it)));
+        rows.next().map_or_else(|| self.reading(pattern), |it| Reading::Asked(it.why))
     }
 
     /// Whether a path may be written. Caliban's own paths may not be written, even if they may be read.

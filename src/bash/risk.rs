@@ -52,6 +52,12 @@ impl Row {
         let is_bundle = at == 1 && matches!(name, "tar" | "bsdtar" | "gtar");
         let is_make = matches!(name, "make" | "gmake");
         let is_second = matches!(name, "uniq" | "xxd") && is_second_file(command, at);
+        if let Word::Glob(it) = &command.words[at] {
+            let head = it.split(['*', '?', '[']).next().unwrap_or_default();
+            // the pattern may stand for several files, or for one with the name of a risky word
+            return matches!(name, "uniq" | "xxd")
+                || !head.is_empty() && self.words.iter().any(|it| it.starts_with(head));
+        }
         command.words[at].fixed().is_some_and(|it| {
             // tsc takes its options in any case
             let lower = it.to_ascii_lowercase();

@@ -64,6 +64,83 @@ fn a_command_line_is_split_into_its_simple_commands() {
 }
 
 #[test]
+fn a_dash_before_a_redirection_is_a_word_of_the_command() {
+    check(
+        "a b - <<'E' && c\n$x\nE",
+        expect![[r#"
+        "a" "b" "-"
+        "c"
+        ? The line continues after the delimiter of a here-document"#]],
+    );
+    check(
+        "a - - <<-E | b - 2>&1\nx\n\tE\n",
+        expect![[r#"
+        "a" "-" "-"
+        "b" "-"
+        ? The line continues after the delimiter of a here-document"#]],
+    );
+    check("a -<<E\nx - <<E\nE", expect![[r#""a" "-""#]]);
+    check(
+        "- <<E\n- <<F\nE\nb - 3<<F\nF",
+        expect![[r#"
+        "-"
+        "b" "-""#]],
+    );
+    check("a '- <<' # - <<E", expect![[r#""a" "- <<""#]]);
+}
+
+#[test]
+fn a_here_document_that_cat_prints_unchanged_is_a_fixed_word() {
+    check(
+        "a -m \"$(cat <<'E'\nit's $x `b`)\n\n\nE\n)\" && c",
+        expect![[r#"
+        "a" "-m" "it's $x `b`)"
+        "c""#]],
+    );
+    check("a \"b \\$c $( cat<< \"E\" \nd\nE\n) e\"", expect![[r#""a" "b $c d e""#]]);
+    check("a \"$(cat <<'E'\nE\n)\"", expect![[r#""a" """#]]);
+    check(
+        "a \"$(cat <<E\nb\nE\n)\"",
+        expect![[r#"
+        "cat"
+        "a" open "$(cat <<E
+        b
+        E
+        )"
+        ? `"$(cat <<E…` is known only when the command runs"#]],
+    );
+    check(
+        "a \"$(cat <<'E'\nb\nE\nc)\"",
+        expect![[r#"
+        "cat"
+        "c"
+        "a" open "$(cat <<'E'
+        b
+        E
+        c)"
+        ? `"$(cat <<'E'…` is known only when the command runs"#]],
+    );
+}
+
+#[test]
+fn set_with_strict_options_is_no_doubt_and_the_exit_code_is_fixed_for_echo() {
+    check(
+        "set -euo pipefail; a; echo \"exit: $?\" $?",
+        expect![[r#"
+        "a"
+        "echo" "exit: $?" "$?""#]],
+    );
+    check(
+        "set -o posix; a $?",
+        expect![[r#"
+        "set" "-o" "posix"
+        "a" open $?
+        ? `set -o posix` changes what later commands do
+        ? `$?` is known only when the command runs"#]],
+    );
+}
+
+#[test]
 fn a_doubt_quotes_the_part_of_the_command_line_that_causes_it() {
     check(
         "a $x",

@@ -2,8 +2,8 @@
 //! nodes matters only for `cd`.
 
 use super::word::{self, Part};
-use super::{Script, Simple, Word, wrapper};
-use tree_sitter::Node;
+use super::{Script, Simple, Word, dash, wrapper};
+use tree_sitter::{Node, Tree};
 
 /// Variables that change no command's meaning, so that setting them needs no consent.
 const HARMLESS: &[&str] = &[
@@ -44,10 +44,11 @@ pub(super) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    pub(super) fn program(&mut self, root: Node<'_>) {
+    pub(super) fn program(&mut self, tree: &Tree) {
+        let root = tree.root_node();
         if root.has_error() {
             self.script.blind("The command does not parse as bash".into());
-        } else if !self.is_covered(root) {
+        } else if !self.is_covered(tree) {
             self.script.blind("The command has parts that the parser skipped".into());
         }
         self.visit(root);
@@ -60,30 +61,10 @@ impl Walk<'_> {
     }
 
     /// Whether the tree's leaves cover the whole text, except blanks and continued lines.
-    fn is_covered(&self, root: Node<'_>) -> bool {
-        let mut leaves = Vec::new();
-        let mut cursor = root.walk();
-        loop {
-            if !cursor.goto_first_child() {
-                leaves.push(cursor.node().byte_range());
-                while !cursor.goto_next_sibling() {
-                    if !cursor.goto_parent() {
-                        return self.are_blank(&leaves);
-                    }
-                }
-            }
-        }
-    }
-
-    fn are_blank(&self, leaves: &[std::ops::Range<usize>]) -> bool {
-        let ends = std::iter::once(0).chain(leaves.iter().map(|it| it.end));
-        let starts = leaves.iter().map(|it| it.start).chain([self.text.len()]);
-        ends.zip(starts).all(|(from, to)| {
-            from >= to
-                || self.text.get(from..to).is_some_and(|gap| {
-                    gap.replace("\\\n", "").chars().all(|c| matches!(c, ' ' | '\t' | '\n'))
-                })
-        })
+    fn is_covered(&self, tree: &Tree) -> bool {
+        dash::gaps(self.text, &dash::leaves(tree))
+            .iter()
+            .all(|(_, gap)| gap.replace("\\\n", "").chars().all(|c| matches!(c, ' ' | '\t' | '\n')))
     }
 
     fn visit(&mut self, node: Node<'_>) {
@@ -191,7 +172,7 @@ impl Walk<'_> {
         }
         let is_command = node.named_child(0).is_some_and(|it| it.kind() == "command");
         if !is_command && !rest.is_empty() {
-            self.script.doubt(format!(
+            self.script.blind(format!(
                 "{} has words after the file of a redirection",
                 quoted(self.of(node))
             ));
@@ -235,7 +216,10 @@ impl Walk<'_> {
                 quoted(self.of(node))
             ));
         }
-        let words = self.words(&nodes);
+        let mut words = self.words(&nodes);
+        if matches!(words.first().and_then(Word::fixed), Some("echo")) {
+            words.iter_mut().for_each(word::with_status);
+        }
         for it in &words {
             self.open(it);
         }
@@ -328,8 +312,18 @@ impl Walk<'_> {
                     }
                 }
                 _ => {
-                    self.script
-                        .doubt("The line continues after the delimiter of a here-document".into());
+                    let clause = "The line continues after the delimiter of a here-document";
+                    match child.kind() {
+                        "command"
+                        | "compound_statement"
+                        | "file_redirect"
+                        | "list"
+                        | "pipeline"
+                        | "redirected_statement"
+                        | "subshell" => self.script.doubt(clause.into()),
+                        // a word is an argument of the command before the here-document
+                        _ => self.script.blind(clause.into()),
+                    }
                     let text = self.of(child).to_owned();
                     self.script.suspect(&text, self.depth);
                     self.visit(child);
@@ -357,7 +351,7 @@ impl Walk<'_> {
     fn test(&mut self, node: Node<'_>) {
         let whole = self.of(node).to_owned();
         let inner = whole.trim_start_matches('[').trim_end_matches(']');
-        let ends = if whole.starts_with("[[") { ";\n" } else { ";\n|&" };
+        let ends = if whole.starts_with("[[") { ";\n" } else { ";\n|&*?" };
         let mut chars = inner.chars();
         if !chars.all(|c| c.is_ascii() && !"$`()<>[]\\".contains(c) && !ends.contains(c)) {
             self.script.doubt(format!("{} is known only when the command runs", quoted(&whole)));
@@ -394,7 +388,7 @@ impl Walk<'_> {
             "raw_string" if text.len() >= 2 => {
                 parts.push(Part::Quoted(text[1..text.len() - 1].to_owned()));
             }
-            "string" => parts.push(self.string(node, &text)),
+            "string" => parts.push(self.string(node)),
             "concatenation" => {
                 let mut cursor = node.walk();
                 let all: Vec<Node<'_>> = node.children(&mut cursor).collect();
@@ -421,24 +415,35 @@ impl Walk<'_> {
     }
 
     /// Reads text in double quotes from the source, because the tree omits blanks between the parts of such a text.
-    fn string(&mut self, node: Node<'_>, text: &str) -> Part {
-        let mut cursor = node.walk();
-        let is_fixed = node.named_children(&mut cursor).all(|it| it.kind() == "string_content");
-        let inner = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-        let is_substituted = |it: &str| {
-            let plain = it.replace("\\\\", "").replace("\\$", "").replace("\\`", "");
-            plain.contains(['`'])
-                || plain.split('$').skip(1).any(|it| !it.is_empty() && !it.starts_with(' '))
-        };
-        match inner {
-            Some(inner) if is_fixed && !is_substituted(inner) => {
-                Part::Quoted(word::in_double_quotes(inner))
-            }
-            _ => {
-                self.substitutions(node);
-                Part::Open
-            }
+    fn string(&mut self, node: Node<'_>) -> Part {
+        if let Some(value) = self.fixed(node) {
+            return Part::Quoted(value);
         }
+        self.substitutions(node);
+        Part::Open
+    }
+
+    /// The value of text in double quotes, if it is clear: the text has no substitutions but here-documents that `cat`
+    /// prints unchanged.
+    fn fixed(&mut self, node: Node<'_>) -> Option<String> {
+        let mut cursor = node.walk();
+        let parts: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        let (mut value, mut at) = (String::new(), node.start_byte() + 1);
+        let end = node.end_byte().checked_sub(1)?;
+        for part in parts.iter().filter(|it| it.kind() != "string_content") {
+            let before = self.text.get(at..part.start_byte())?;
+            let text = word::printed(self.of(*part))?;
+            value.extend([word::between_quotes(before)?, text]);
+            if before.ends_with(['$', '\\']) {
+                return None;
+            }
+            at = part.end_byte();
+            let words = vec![Word::Fixed("cat".into())];
+            self.script.commands.push(Simple { words, is_certain: false });
+        }
+        value.push_str(&word::between_quotes(self.text.get(at..end)?)?);
+        let whole = self.of(node);
+        (whole.len() > 1 && whole.starts_with('"') && whole.ends_with('"')).then_some(value)
     }
 }
 

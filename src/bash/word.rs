@@ -36,10 +36,10 @@ pub(super) fn joined(parts: Vec<Part>, source: &str) -> Word {
     if !is_pattern {
         return Word::Fixed(value);
     }
-    // a pattern may match a file whose name reads as an option, or a hidden file such as `.env`
+    // a pattern that names hidden files may stand for `.env`, and one that begins with a dash for an option
     let is_hidden = value.split('/').any(|it| it.starts_with('.') && it != ".");
-    let is_safe = value.starts_with(|c: char| !"-*?[".contains(c)) && !is_hidden;
-    if is_safe { Word::Glob(value) } else { Word::Open(source.to_owned()) }
+    let is_clear = !value.starts_with('-') && !is_hidden;
+    if is_clear { Word::Glob(value) } else { Word::Open(source.to_owned()) }
 }
 
 struct Bare {
@@ -73,8 +73,13 @@ fn bare(text: &str) -> Option<Bare> {
     Some(bare)
 }
 
-/// The value of text between double quotes.
-pub(super) fn in_double_quotes(text: &str) -> String {
+/// The value of text between double quotes. `None` if the text may have a substitution.
+pub(super) fn between_quotes(text: &str) -> Option<String> {
+    let plain = text.replace("\\\\", "").replace("\\$", "").replace("\\`", "");
+    let is_name = |it: &str| !it.is_empty() && !it.starts_with(' ');
+    if plain.contains('`') || plain.split('$').skip(1).any(is_name) {
+        return None;
+    }
     let mut value = String::new();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -91,5 +96,39 @@ pub(super) fn in_double_quotes(text: &str) -> String {
             _ => value.push('\\'),
         }
     }
-    value
+    Some(value)
+}
+
+/// Makes a word fixed whose only substitution is `$?`, the number with which the last command ended. It stands as `$?`
+/// in the value. Only for commands to which each number means the same.
+pub(super) fn with_status(word: &mut Word) {
+    let Word::Open(source) = word else { return };
+    let inner = source.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    let rest = inner.unwrap_or(source).replace("$?", "");
+    let is_known = |c: char| is_plain(c) || inner.is_some() && " ()[]{}<>;'*?&|".contains(c);
+    if rest.chars().all(is_known) {
+        *word = Word::Fixed(inner.unwrap_or(source).to_owned());
+    }
+}
+
+/// What a substitution yields that only prints a here-document whose text is taken as it is: `$(cat <<'E' …)`.
+pub(super) fn printed(substitution: &str) -> Option<String> {
+    // the bash of macOS, 3.2, ends a substitution at a bracket in the here-document
+    if cfg!(target_os = "macos") {
+        return None;
+    }
+    let is_blank = [' ', '\t'];
+    let inner = substitution.strip_prefix("$(")?.strip_suffix(')')?;
+    let (head, rest) = inner.split_once('\n')?;
+    let head = head.trim_matches(is_blank).strip_prefix("cat")?.trim_start_matches(is_blank);
+    let mark = head.strip_prefix("<<")?.trim_start_matches(is_blank);
+    let mark = ['\'', '"'].iter().find_map(|it| mark.strip_prefix(*it)?.strip_suffix(*it))?;
+    if mark.is_empty() || !mark.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_') {
+        return None;
+    }
+    let ends = |line: &&str| line.strip_suffix('\n') == Some(mark);
+    let before: Vec<&str> = rest.split_inclusive('\n').take_while(|it| !ends(it)).collect();
+    let body = before.concat();
+    let after = rest[body.len()..].strip_prefix(mark)?;
+    after.trim_matches([' ', '\t', '\n']).is_empty().then(|| body.trim_end_matches('\n').to_owned())
 }

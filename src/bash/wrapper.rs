@@ -24,7 +24,10 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
         return script.commands.push(simple);
     };
     if name == "cd" {
-        return enter(script, &simple);
+        return enter(script, &simple.words[1..], &simple);
+    }
+    if is_strictness(&simple) {
+        return script.commands.push(Simple { is_certain: false, ..simple });
     }
     if let Some(wrapper) = WRAPPERS.iter().find(|it| it.name == name) {
         return seen_through(script, wrapper, simple, depth);
@@ -45,6 +48,9 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
         suspected(script, &simple, depth);
     }
     of_git(script, &simple, &name);
+    for it in simple.folders() {
+        enter(script, &[it], &simple);
+    }
     mentioned(script, &name, &risk::programs(&simple));
     script.commands.push(simple);
 }
@@ -75,6 +81,60 @@ fn of_git(script: &mut Script, simple: &Simple, name: &str) {
     let words = [Word::Fixed("git".into()), verb].into_iter();
     let words = words.chain(simple.words[1..].iter().cloned()).collect();
     script.commands.push(Simple { words, is_certain: false });
+}
+
+impl Simple {
+    /// A command of git without the options before its subcommand that change neither what the subcommand does nor
+    /// what it runs, if it has such options. The folders of `-C` are in the script's `folders`.
+    pub fn without_options(&self) -> Option<Simple> {
+        let at = self.first_verb()?;
+        let words = [&self.words[..1], &self.words[at..]].concat();
+        (at > 1).then_some(Simple { words, is_certain: self.is_certain })
+    }
+
+    /// The position of git's subcommand.
+    fn first_verb(&self) -> Option<usize> {
+        const FLAGS: &[&str] = &[
+            "--literal-pathspecs",
+            "--no-advice",
+            "--no-lazy-fetch",
+            "--no-optional-locks",
+            "--no-pager",
+            "--no-replace-objects",
+            "-P",
+        ];
+        const SETTINGS: &[&str] = &[
+            "color.ui=always",
+            "color.ui=auto",
+            "color.ui=false",
+            "color.ui=never",
+            "core.pager=cat",
+            "core.quotePath=false",
+            "core.quotepath=false",
+        ];
+        let mut words = self.words.iter().map(Word::fixed);
+        if words.next()? != Some("git") {
+            return None;
+        }
+        let mut at = 1;
+        loop {
+            let value = self.words.get(at + 1).and_then(Word::fixed);
+            at += match self.words.get(at)?.fixed()? {
+                it if FLAGS.contains(&it) => 1,
+                "-C" if value.is_some_and(|it| !it.is_empty()) => 2,
+                "-c" if value.is_some_and(|it| SETTINGS.contains(&it)) => 2,
+                it if it.starts_with('-') => return None,
+                _ => return Some(at),
+            };
+        }
+    }
+
+    /// The folders in which git works because of its options `-C`.
+    fn folders(&self) -> Vec<Word> {
+        let Some(verb) = self.first_verb() else { return Vec::new() };
+        let pairs = self.words[..verb].windows(2);
+        pairs.filter(|it| it[0].fixed() == Some("-C")).map(|it| it[1].clone()).collect()
+    }
 }
 
 pub(super) fn is_shell(name: &str) -> bool {
@@ -154,9 +214,36 @@ pub(super) fn evaluated(script: &mut Script, text: &str, depth: usize) {
     }
 }
 
-/// Adds the folder to which `cd` leads. The old folder stays in the list, because `cd` may fail.
-fn enter(script: &mut Script, simple: &Simple) {
-    let folder = match &simple.words[1..] {
+/// Whether a command is `set` with options that only make the shell end earlier or show more: `set -euo pipefail`.
+fn is_strictness(simple: &Simple) -> bool {
+    const NAMES: &[&str] = &["errexit", "nounset", "pipefail", "verbose", "xtrace"];
+    let words: Option<Vec<&str>> = simple.words.iter().map(Word::fixed).collect();
+    let Some((&"set", mut rest)) = words.as_deref().and_then(<[&str]>::split_first) else {
+        return false;
+    };
+    let is_set = !rest.is_empty();
+    while let Some((option, after)) = rest.split_first() {
+        let Some(letters) = option.strip_prefix(['-', '+']).filter(|it| !it.is_empty()) else {
+            return false;
+        };
+        let (letters, is_named) =
+            letters.strip_suffix('o').map_or((letters, false), |it| (it, true));
+        rest = match after.split_first() {
+            Some((name, after)) if is_named && NAMES.contains(name) => after,
+            _ if is_named => return false,
+            _ => after,
+        };
+        if !letters.bytes().all(|it| b"euxv".contains(&it)) {
+            return false;
+        }
+    }
+    is_set
+}
+
+/// Adds the folder to which `cd` leads, or in which `git -C` works. The old folder stays in the list, because `cd` may
+/// fail.
+fn enter(script: &mut Script, to: &[Word], simple: &Simple) {
+    let folder = match to {
         [Word::Fixed(it)] if !it.is_empty() && !it.starts_with('-') => it.clone(),
         _ => {
             return script.doubt(format!(
@@ -165,6 +252,9 @@ fn enter(script: &mut Script, simple: &Simple) {
             ));
         }
     };
+    if folder == "." {
+        return;
+    }
     let is_absolute = folder.starts_with(['/', '~']);
     let joined = |it: &String| {
         if is_absolute || it.is_empty() { folder.clone() } else { format!("{it}/{folder}") }
@@ -295,7 +385,13 @@ fn suspected(script: &mut Script, simple: &Simple, depth: usize) {
         let end = words.len().min(at + SUSPECTED);
         script.commands.push(Simple { words: words[at..end].to_vec(), is_certain: false });
     }
-    let is_open = |it: &Word| matches!(it, Word::Open(_));
+    // a pattern may stand for the name of a command; git takes none in its arguments
+    let is_git = simple.name() == Some("git");
+    let is_open = |it: &Word| match it {
+        Word::Open(_) => true,
+        Word::Glob(_) => !is_git,
+        Word::Fixed(_) => false,
+    };
     script.is_open |= words.len() > SUSPECTED || simple.words[1..].iter().any(is_open);
     let texts: Vec<&str> = words[1..].iter().filter_map(Word::fixed).collect();
     let joined = texts.join(" ");

@@ -313,3 +313,28 @@ proptest! {
         prop_assert!(is_ruled, "nothing is said of {}", path);
     }
 }
+
+#[test]
+fn a_pattern_of_a_shell_is_judged_by_the_names_that_it_could_stand_for() {
+    for (pattern, shell, is_one) in [
+        ("secrets.y*ml", "secrets.y*", true),
+        ("secrets.y*ml", "s?crets.yml", true),
+        ("secrets.y*ml", "*.yml", true),
+        ("secrets.y*ml", "*.md", false),
+        ("id_rsa*", "id_rs*", true),
+        ("id_rsa*", "id_rsa_*.rs", true),
+        ("id_rsa*", "*.rs", false),
+        ("id_rsa*", "*rsa", true),
+        ("*.pem", "conf*", true),
+        ("*.pem", "[a-c]*.pe?", true),
+        ("*.pem", "?.pem", true),
+        ("*.pem", "a*.key", false),
+        ("credentials.json", "cred*.json", true),
+        ("credentials.json", "cred*.toml", false),
+        ("a", "a", true),
+        ("a", "", false),
+        ("a*", "a", true),
+    ] {
+        assert_eq!(pattern::overlap(pattern, shell), is_one, "{pattern} {shell}");
+    }
+}

@@ -12,6 +12,10 @@ const WRITERS: &[&str] = &[
     "scp", "tar", "tee", "touch", "truncate", "unlink", "unzip",
 ];
 
+/// Programs that show the names of the files in their arguments, and neither their content nor more because of an
+/// option.
+const NAMERS: &[&str] = &["basename", "dirname", "echo", "ls", "stat"];
+
 /// How the rules decide about one simple command.
 enum Part<'a> {
     Allowed(&'a Rule),
@@ -68,6 +72,17 @@ impl Rules {
     }
 
     fn part<'a>(&'a self, script: &Script, simple: &Simple) -> Part<'a> {
+        match (self.as_written(script, simple), simple.without_options()) {
+            (Part::Allowed(rule), _) => Part::Allowed(rule),
+            (other, None) => other,
+            (other, Some(plain)) => match self.as_written(script, &plain) {
+                Part::NoRule => other,
+                it => it,
+            },
+        }
+    }
+
+    fn as_written<'a>(&'a self, script: &Script, simple: &Simple) -> Part<'a> {
         let mut hindered = None;
         for rule in self.all.iter().filter(|it| it.verdict == Verdict::Allow) {
             let Some(covered) = rule.covers(simple) else { continue };
@@ -87,17 +102,46 @@ impl Rules {
         if let Some((_, why)) = risk(simple, covered) {
             return Some(format!("{}.", capital(&why)));
         }
+        let name = simple.name().unwrap_or_default();
         let arguments = simple.words[covered..].iter();
+        let mut globs = arguments.clone().filter_map(|it| match it {
+            Word::Glob(it) => Some(it.as_str()),
+            Word::Fixed(_) | Word::Open(_) => None,
+        });
+        if let Some(why) = globs.find_map(|it| self.unclear(script, name, it)) {
+            return Some(why);
+        }
         let shown = arguments.filter_map(|it| match it {
             Word::Fixed(it) | Word::Glob(it) => Some(it.as_str()),
             Word::Open(_) => None,
         });
-        let all = shown.flat_map(|it| places(it, simple.name().unwrap_or_default()));
-        let is_writer = simple.name().is_some_and(|it| WRITERS.contains(&it));
+        let all = shown.flat_map(|it| places(it, name));
+        let is_writer = WRITERS.contains(&name);
         all.into_iter().find_map(|it| {
             let changed = || is_writer.then(|| self.kept(script, it)).flatten();
             self.closed(script, it).or_else(changed)
         })
+    }
+
+    /// If a pattern may stand for a protected file, or for one whose name reads as an option, a sentence that says so.
+    fn unclear(&self, script: &Script, name: &str, glob: &str) -> Option<String> {
+        let begins_open = glob.starts_with(['*', '?', '[']);
+        let has_kind = || {
+            glob.rsplit_once('.')
+                .is_some_and(|it| it.1.bytes().all(|it| it.is_ascii_alphanumeric()))
+        };
+        if begins_open && !(NAMERS.contains(&name) && has_kind()) {
+            return Some(format!("`{glob}` is known only when the command runs."));
+        }
+        let reach = self.reach.as_ref()?;
+        let places = script.folders.iter().filter_map(|it| resolved(&self.root, it, glob));
+        let reading = places.map(|it| reach.reading_all(&it)).max()?;
+        match reading {
+            Reading::Asked(why) | Reading::Never(why) => {
+                Some(format!("`{glob}` may stand for a file that {why}."))
+            }
+            Reading::Free => None,
+        }
     }
 
     /// Why the rules cannot allow the script at all, whatever its commands are.

@@ -35,10 +35,12 @@ pub(super) fn proposed(script: &Script, missing: &[&Simple]) -> String {
 }
 
 fn words(simple: &Simple) -> Option<Vec<String>> {
+    let plain = simple.without_options();
+    let simple = plain.as_ref().unwrap_or(simple);
     let name = simple.name()?;
     // in a rule, `*` stands for any word
     let has_star = simple.words.iter().any(|it| it.fixed() == Some("*"));
-    if risk(simple, 1).is_some() || is_broad(name) || has_star {
+    if risk(simple, 1).is_some() && !is_own_test(simple) || is_broad(name) || has_star {
         return None;
     }
     let all: Option<Vec<String>> =
@@ -53,6 +55,33 @@ fn words(simple: &Simple) -> Option<Vec<String>> {
         Some(it) => Some(vec![name.to_owned(), it.to_owned()]),
         None => all,
     }
+}
+
+/// Whether a command runs the project's own tests with an interpreter: `python3 -m unittest`, `bash scripts/test.sh`.
+/// The rule names all its words.
+fn is_own_test(simple: &Simple) -> bool {
+    const INTERPRETERS: &[&str] =
+        &["bash", "bun", "deno", "node", "perl", "php", "python", "python3", "ruby", "sh"];
+    const MODULES: &[&str] = &["doctest", "nose2", "nox", "pytest", "tox", "unittest"];
+    let words: Vec<&str> = simple.words.iter().map(|it| it.fixed().unwrap_or("$")).collect();
+    let [program, first, rest @ ..] = words.as_slice() else { return false };
+    let is_part = |it: &str| matches!(it, "test" | "tests" | "spec" | "check");
+    let is_script = |it: &str| {
+        let is_inside = !it.starts_with(['-', '/', '~']) && it.split('/').all(|it| it != "..");
+        let name = it.rsplit('/').next().unwrap_or_default();
+        let (stem, kind) = name.rsplit_once('.').unwrap_or((name, ""));
+        is_inside && !kind.is_empty() && stem.split(['-', '_', '.']).any(is_part)
+    };
+    let is_alone = INTERPRETERS.contains(program) && !words.contains(&"$");
+    is_alone
+        && match *first {
+            "-m" => rest.first().is_some_and(|it| MODULES.contains(it)),
+            "--test" => *program == "node" && rest.iter().all(|it| !it.starts_with('-')),
+            "test" => {
+                matches!(*program, "bun" | "deno") && rest.iter().all(|it| !it.starts_with('-'))
+            }
+            it => is_script(it),
+        }
 }
 
 /// Programs for which no rule is proposed, because their arguments decide what they run.

@@ -1,6 +1,8 @@
 //! Tests how rules decide about commands, files and hosts. Each line of the lists in `tests/data/permissions` is
 //! judged.
 
+mod pages;
+
 use super::*;
 use crate::reach::Folders;
 use expect_test::{Expect, expect};
@@ -178,6 +180,11 @@ fn a_line_that_may_hide_a_denied_command_needs_consent() {
         "printf -v x 'git push'; $x",
         "read x <<< 'git push'; $x",
         "g\\\nit push",
+        "git <<'E' push⏎a⏎E",
+        "git - <<'E' push⏎a⏎E",
+        "ls | git <x push",
+        "eval gi? push",
+        "find . -exec gi? push {} +",
     ] {
         let it = it.replace('⏎', "\n");
         let verdict = judged(&rules, &it).verdict;
@@ -259,8 +266,19 @@ fn the_rule_stored_by_always_is_as_narrow_as_possible() {
     check("npm run build -- --fast", "npm run build -- --fast");
     check("ls 'it''s'", "ls its");
     check("pytest -q tests", "pytest");
+    check("git --no-pager -C . diff --stat", "git diff");
+    check("set -euo pipefail; cargo test --lib", "cargo test");
+    check("bash scripts/test.sh --all", "bash scripts/test.sh --all");
+    check("python3 -m unittest -v", "python3 -m unittest -v");
+    check("node --test", "node --test");
+    check("./run-tests", "./run-tests");
     for none in [
         "python x.py",
+        "python ../test.py",
+        "python -c test.py",
+        "node --test --import=./x",
+        "bash $x/test.sh",
+        "bash -x test.sh",
         "find . -name a",
         "xargs ls",
         "sudo ls",
@@ -437,34 +455,6 @@ fn rules_about_files_follow_the_patterns_of_gitignore() {
     assert_eq!(edits(&["src/a.rs", "b.rs"]), None);
     assert_eq!(edits(&["SRC/a.rs"]), None);
     assert_eq!(edits(&[]), None);
-}
-
-#[test]
-fn rules_about_web_pages_name_hosts_or_their_subdomains() {
-    let rules = rules(&[
-        toml("allow = 'fetch'\nhost = 'docs.rs'"),
-        toml("allow = 'fetch'\nhost = '*.Mozilla.org'"),
-        toml("deny = 'fetch'\nhost = 'evil.org'"),
-    ]);
-    let judge = |host: &str| {
-        rules.judge(&Access::Fetch { url: "https://x/".into(), host: host.into() }).verdict
-    };
-    let allowed = Some(Verdict::Allow);
-    let all = [
-        ("docs.rs", allowed),
-        ("docs.rs:8080", None),
-        ("xdocs.rs", None),
-        ("docs.rs.evil.com", None),
-        ("developer.mozilla.org", allowed),
-        ("mozilla.org", None),
-        ("evilmozilla.org", None),
-        ("evil.org", Some(Verdict::Deny)),
-        ("evil.org:8443", Some(Verdict::Deny)),
-        ("a.org", None),
-    ];
-    for (host, verdict) in all {
-        assert_eq!(judge(host), verdict, "{host}");
-    }
 }
 
 proptest! {

@@ -15,9 +15,10 @@ use tempfile::TempDir;
 
 /// The allowed commands. `evil` is denied.
 const ALLOWED: &str = "a b x f1 echo printf test true : env timeout nice nohup stdbuf setsid xargs find sh bash command \
-    builtin exec time";
-/// Programs that run others. They are no stubs.
-const REAL: [&str; 8] = ["env", "find", "nice", "nohup", "setsid", "stdbuf", "timeout", "xargs"];
+    builtin exec time git";
+/// Programs that run others, and `cat`. They are no stubs.
+const REAL: [&str; 9] =
+    ["cat", "env", "find", "nice", "nohup", "setsid", "stdbuf", "timeout", "xargs"];
 
 /// A stub notes its arguments, each followed by `BETWEEN`, and then `END`.
 const BETWEEN: char = '\u{1f}';
@@ -83,7 +84,7 @@ impl Room {
             "#!/bin/bash\nname=\"${{0#{prefix}/}}\"\nprintf -v note '%s\\037' \"$name\" \"$@\"\n\
              printf '%s\\036' \"$note\" >> {notes}\n"
         );
-        for name in ["a", "b", "evil", "f1", "x"] {
+        for name in ["a", "b", "evil", "f1", "git", "x"] {
             let file = bin.join(name);
             let code = i32::from(name == "b");
             fs::write(&file, format!("{stub}exit {code}\n")).unwrap();

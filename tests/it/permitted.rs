@@ -52,6 +52,62 @@ fn a_rule_of_the_settings_allows_a_command_and_denies_another() {
 }
 
 #[test]
+fn commands_as_models_write_them_run_by_rules_also_in_auto_mode_beside_a_rule_that_denies() {
+    for mode in ["ask", "auto"] {
+        let rules = "{ allow = 'shell', command = 'cat' }, { allow = 'shell', command = 'echo' }, \
+                     { deny = 'shell', command = 'rm' }";
+        let config = format!("{{ mode = '{mode}', permissions = {{ {rules} }} }}");
+        let scene = Scene::start(|it| it.config(&config));
+        for (command, printed) in [
+            ("cat - <<'E'\nIt's (one) $x\nE", "It's (one) $x"),
+            ("cat - 2>&1 <<E\ntwo\nE", "two"),
+            (
+                "echo \"$(cat <<'EOF'\nIt's (three) `x`\n\nfour\nEOF\n)\"",
+                "It's (three) `x`\n\nfour",
+            ),
+            ("set -euo pipefail; echo five; echo \"exit: $?\"", "five\nexit: 0"),
+        ] {
+            let (said, was_asked) = call(&scene, "shell", run(command), ONCE);
+            assert!(said.contains(printed) && !was_asked, "{mode}: {command}: {said}");
+        }
+        for command in ["bash - <<'E'\necho a\nE", "echo \"$(cat <<EOF\n$(date)\nEOF\n)\""] {
+            let (_, was_asked) = call(&scene, "shell", run(command), ONCE);
+            assert!(
+                was_asked || mode == "auto" && command.starts_with("echo"),
+                "{mode}: {command}"
+            );
+        }
+        let (said, _) = call(&scene, "shell", run("cat - <<'E' && rm a.txt\na\nE"), ONCE);
+        assert!(said.starts_with("Not run. A permission rule denies `rm a.txt`"), "{said}");
+    }
+}
+
+#[test]
+fn a_projects_own_test_command_is_allowed_from_its_question_with_all_its_words() {
+    let scene = Scene::start(|it| {
+        it.file("scripts/test.sh", "echo tested\n")
+            .file("scripts/run.sh", "echo ran\n")
+            .size(160, 40)
+    });
+    scene.server.reply(Reply::new().call("c1", "shell", run("bash scripts/test.sh -q")));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Project");
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_question();
+    scene
+        .nvim
+        .wait_transcript("`a` allows `bash scripts/test.sh -q …` in this project from now on.");
+    scene.nvim.go_to_transcript("Run `bash scripts/test.sh -q`?");
+    scene.server.reply(Reply::said("Seen 0."));
+    scene.nvim.keys("a");
+    scene.wait_idle("Seen 0.");
+    let (said, was_asked) = call(&scene, "shell", run("set -e; bash scripts/test.sh -q"), "");
+    assert!(said.contains("tested") && !was_asked, "{said}");
+    assert!(is_asked(&scene, "shell", run("bash scripts/test.sh")));
+    assert!(is_asked(&scene, "shell", run("bash scripts/run.sh -q")));
+}
+
+#[test]
 fn a_question_about_a_command_names_its_effect_that_no_rule_allows() {
     let scene = ruled("{ allow = 'shell', command = 'echo' }");
     scene.server.reply(Reply::new().call("c1", "shell", run("echo one > x")));

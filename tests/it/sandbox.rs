@@ -288,9 +288,14 @@ fn everyday_commands_run_in_the_sandbox_without_a_question() {
         return;
     }
     let scene = Scene::start(|it| it.file("a.txt", nine()).everyday());
-    for command in
-        ["cat a.txt | head -2", "ls -la && wc -l a.txt", "git status --short 2>/dev/null; true"]
-    {
+    for command in [
+        "cat a.txt | head -2",
+        "ls -la && wc -l a.txt",
+        "git status --short 2>/dev/null; true",
+        "git --no-pager -C . status 2>/dev/null; true",
+        "set -euo pipefail; sort a.txt | uniq -c",
+        "python3 -m unittest --help; echo \"exit: $?\"",
+    ] {
         let (_, was_asked) = call(&scene, "shell", json!({ "command": command }), ONCE);
         assert!(!was_asked, "{command}");
     }
