@@ -7,6 +7,7 @@ pub mod proxy;
 pub mod search;
 
 mod body;
+mod tree;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +19,7 @@ use body::Body;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, LOCATION};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Response};
 use std::error::Error;
 use std::fmt;
@@ -35,6 +36,8 @@ use tokio::time::{Instant, timeout};
 const REDIRECTS: usize = 5;
 /// The longest time for fetching a page, including its redirects.
 const TIME: Duration = Duration::from_secs(30);
+/// The most characters of the text of an error.
+const WORDS: usize = 4_000;
 /// How long a fetched page is kept so that the model can read more of it, and the most pages that are kept.
 const KEPT: Duration = Duration::from_secs(15 * 60);
 const MOST_KEPT: usize = 10;
@@ -63,6 +66,9 @@ pub struct Page {
     pub hops: Vec<String>,
     pub form: Form,
     pub text: String,
+    /// If the answer is an error whose text the page has: its status and what it says about a later time, such as
+    /// `answered 429: Too Many Requests; it asks to wait 30 s`.
+    pub refused: Option<String>,
     at: Instant,
 }
 
@@ -77,7 +83,7 @@ pub enum Form {
 /// The result of one request.
 enum Got {
     Redirect(Address),
-    Text(Form, String),
+    Text(Form, String, Option<String>),
 }
 
 impl Web {
@@ -96,7 +102,9 @@ impl Web {
         let fetched = timeout(self.time, self.follow(address)).await;
         let late = || format!("did not load completely within {} s", self.time.as_secs());
         let page = Arc::new(fetched.map_err(|_| late())??);
-        self.keep(page.clone());
+        if page.refused.is_none() {
+            self.keep(page.clone());
+        }
         Ok(page)
     }
 
@@ -132,9 +140,9 @@ impl Web {
                     hops.push(to.as_str().to_owned());
                     here = to;
                 }
-                Got::Text(form, text) => {
+                Got::Text(form, text, refused) => {
                     let (asked, at) = (first.as_str().to_owned(), Instant::now());
-                    return Ok(Page { asked, hops, form, text, at });
+                    return Ok(Page { asked, hops, form, text, refused, at });
                 }
             }
         }
@@ -152,14 +160,29 @@ impl Web {
             let to = here.join(&to).map_err(|why| format!("redirects to an address that {why}"))?;
             return Ok(Got::Redirect(to));
         }
+        let Some(refused) = refusal(&response) else {
+            let (form, text) = self.text(here, response).await?;
+            return Ok(Got::Text(form, text, None));
+        };
+        match self.text(here, response).await {
+            Ok((form, text)) if form != Form::Pdf && !text.trim().is_empty() => {
+                let text = text.chars().take(WORDS).collect();
+                Ok(Got::Text(form, text, Some(refused)))
+            }
+            _ => Err(refused),
+        }
+    }
+
+    /// The text of an answer.
+    async fn text(&self, here: &Address, response: Response) -> Result<(Form, String), String> {
         Ok(match body::read(response).await? {
             Body::Text { is_html: true, text } => {
-                Got::Text(Form::Html, markdown::of(&self.program, &text).await?)
+                (Form::Html, markdown::of(&self.program, here.as_str(), &text).await?)
             }
-            Body::Text { text, .. } => Got::Text(Form::Text, text),
+            Body::Text { text, .. } => (Form::Text, text),
             Body::Pdf(bytes) => {
                 let file = scratch(&bytes).map_err(|it| format!("is a PDF: {}", cause(&it)))?;
-                Got::Text(Form::Pdf, pdf::text(&self.program, file).await?)
+                (Form::Pdf, pdf::text(&self.program, file).await?)
             }
         })
     }
@@ -180,12 +203,7 @@ impl Web {
         if let (false, Some(peer)) = (is_open, response.remote_addr()) {
             address::allowed(peer.ip())?;
         }
-        let status = response.status();
-        if status.is_success() || redirection(&response).is_some() {
-            return Ok(response);
-        }
-        let reason = status.canonical_reason().unwrap_or("no page");
-        Err(format!("answered {}: {reason}", status.as_u16()))
+        Ok(response)
     }
 
     /// An HTTP client for a single request, so that nothing of one request is sent with the next. It uses no proxy,
@@ -213,6 +231,23 @@ fn unreachable(error: &reqwest::Error) -> String {
         Some(Refused(why)) => why.clone(),
         None => format!("cannot be reached: {}", http::reason(error)),
     }
+}
+
+/// If an answer is an error, its status and the time to wait that it names.
+fn refusal(response: &Response) -> Option<String> {
+    let status = response.status();
+    if status.is_success() {
+        return None;
+    }
+    let reason = status.canonical_reason().unwrap_or("no page");
+    let header = |name| response.headers().get(name)?.to_str().ok();
+    let wait = header(RETRY_AFTER).map(|it| match it.trim().parse::<u64>() {
+        Ok(seconds) => format!("; it asks to wait {seconds} s"),
+        Err(_) => {
+            format!("; it asks to wait until {}", it.trim().chars().take(40).collect::<String>())
+        }
+    });
+    Some(format!("answered {}: {reason}{}", status.as_u16(), wait.unwrap_or_default()))
 }
 
 /// A temporary file without a name that contains these bytes.

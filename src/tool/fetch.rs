@@ -102,7 +102,11 @@ fn shown(page: &Page, first: usize) -> Result<Done, String> {
         .join("\n");
     let lines = part.lines().count();
     let noun = if lines == 1 { "line" } else { "lines" };
-    Ok(Done::new(text, format!("{lines} {noun}{}", elsewhere(page))))
+    let summary = match &page.refused {
+        Some(refused) => format!("{refused}{}", elsewhere(page)),
+        None => format!("{lines} {noun}{}", elsewhere(page)),
+    };
+    Ok(Done { fault: page.refused.is_some(), ..Done::new(text, summary) })
 }
 
 /// If a page has redirected to a host other than the one in the user's consent, the words that name that host.
@@ -130,6 +134,10 @@ fn head(page: &Page) -> String {
     let from = match page.hops.last() {
         Some(last) => format!("{last}, redirected from {}", page.asked),
         None => page.asked.clone(),
+    };
+    let from = match &page.refused {
+        Some(refused) => format!("{from}; {refused}"),
+        None => from,
     };
     let kind = match page.form {
         Form::Html => "HTML as Markdown",

@@ -66,14 +66,16 @@ fn readable(kind: &str) -> Result<Kind, String> {
     let essence = kind.split(';').next().unwrap_or_default().trim();
     let (class, name) = essence.split_once('/').unwrap_or((essence, ""));
     Ok(match (class, name) {
-        ("", _) => Kind::Unknown,
+        ("", _) | ("application" | "binary", "octet-stream") => Kind::Unknown,
         ("text", "html") | ("application", "xhtml+xml") => Kind::Html,
         ("application", "pdf") => Kind::Pdf,
         ("text", _)
         | (
             "application",
             "json" | "xml" | "javascript" | "ecmascript" | "yaml" | "x-yaml" | "toml" | "x-toml"
-            | "x-sh" | "sql" | "graphql" | "x-ndjson",
+            | "x-sh" | "sql" | "graphql" | "x-ndjson" | "ndjson" | "jsonl" | "json5"
+            | "x-javascript" | "x-patch" | "x-diff" | "x-tex" | "x-python" | "x-perl" | "x-ruby"
+            | "x-php" | "typescript" | "x-typescript" | "x-subrip",
         ) => Kind::Text,
         (_, name) if name.ends_with("+json") || name.ends_with("+xml") => Kind::Text,
         _ => {
@@ -108,9 +110,12 @@ fn decoded(bytes: Vec<u8>, kind: &str, form: Kind) -> Result<Body, String> {
     let named = charset(kind).or_else(|| charset(&head).filter(|_| is_html));
     let encoding = named.and_then(|it| Encoding::for_label(it.as_bytes())).unwrap_or(UTF_8);
     // a byte order mark at the beginning of the text overrides the named charset
-    let (text, ..) = encoding.decode(&bytes);
+    let (text, _, is_damaged) = encoding.decode(&bytes);
     if text.contains('\0') {
         return Err("is not text: it contains NUL characters".to_owned());
+    }
+    if is_damaged && kind.contains("octet-stream") {
+        return Err("is not text: it has bytes that are no UTF-8".to_owned());
     }
     Ok(Body::Text { is_html, text: text.into_owned() })
 }
@@ -165,7 +170,7 @@ mod tests {
 
     #[test]
     fn only_texts_are_read() {
-        for kind in ["image/png", "application/zip", "application/octet-stream", "nonsense"] {
+        for kind in ["image/png", "application/zip", "nonsense"] {
             assert!(readable(kind).unwrap_err().contains(kind), "{kind}");
         }
         for kind in
@@ -173,6 +178,11 @@ mod tests {
         {
             assert_eq!(readable(kind), Ok(Kind::Text), "{kind}");
         }
+        let kind = "application/octet-stream";
+        assert_eq!(text("# é\n".as_bytes(), kind), "# é\n");
+        let not_text = |it: &[u8]| decoded(it.to_vec(), kind, readable(kind).unwrap()).unwrap_err();
+        assert!(not_text(b"\x7fELF\xff").contains("is not text"));
+        assert!(not_text(b"PK\x03\x04\0").contains("is not text"));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Converts HTML to Markdown. A stranger's page may be designed to take endless time or memory, so it is converted in a
 //! separate process, which has limits and can be killed: this same program, started with `ARGUMENT`.
 
+use super::tree::{self, About};
 use htmd::element_handler::{HandlerResult, Handlers};
-use htmd::{Element, HtmlToMarkdown, Node};
+use htmd::{Element, HtmlToMarkdown};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
-use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,17 +22,15 @@ const TIME: u64 = 5;
 const MEMORY: u64 = 2 << 30;
 const STACK: usize = 256 << 20;
 
-/// The deepest element that is converted, because the conversion calls itself for each level.
-const DEPTH: usize = 1_000;
-
 /// The most bytes of Markdown that are read from the process.
 const LIMIT: u64 = 20_000_000;
 
-/// Elements whose text is not visible to a reader of the page.
-const DROPPED: [&str; 11] = [
-    "canvas", "head", "iframe", "noscript", "object", "script", "select", "style", "svg",
-    "template", "video",
-];
+/// A page with scripts, without a heading, a list, a table or code, and with no more characters than this shows its content
+/// in a browser only.
+const NEARLY_NOTHING: usize = 250;
+
+/// The most characters of a page's title.
+const TITLE: usize = 300;
 
 /// Elements that are checked for attributes which hide them from a reader.
 const HIDEABLE: [&str; 26] = [
@@ -64,8 +62,8 @@ const HIDEABLE: [&str; 26] = [
     "ul",
 ];
 
-/// Converts a page in a separate process. The error is the end of a sentence.
-pub(super) async fn of(program: &Path, html: &str) -> Result<String, String> {
+/// Converts a page that was fetched from this address, in a separate process. The error is the end of a sentence.
+pub(super) async fn of(program: &Path, address: &str, html: &str) -> Result<String, String> {
     let failed = || "has HTML that could not be converted within the limits".to_owned();
     let mut child = Command::new(program)
         .arg(ARGUMENT)
@@ -84,6 +82,8 @@ pub(super) async fn of(program: &Path, html: &str) -> Result<String, String> {
     let mut limited = from.take(LIMIT);
     let write = async move {
         // this fails if the process has ended, which is noticed below
+        let _ = to.write_all(address.as_bytes()).await;
+        let _ = to.write_all(b"\n").await;
         let _ = to.write_all(html.as_bytes()).await;
     };
     let work = async {
@@ -96,7 +96,8 @@ pub(super) async fn of(program: &Path, html: &str) -> Result<String, String> {
     }
 }
 
-/// The main function of the process that converts: reads HTML from standard input and prints Markdown.
+/// The main function of the process that converts: reads an address, a newline and the HTML of its page from standard
+/// input, and prints Markdown.
 pub fn run() -> ExitCode {
     for (resource, most) in [(Resource::Core, 0), (Resource::Cpu, TIME), (Resource::As, MEMORY)] {
         // a limit that this system does not support is ignored
@@ -105,7 +106,8 @@ pub fn run() -> ExitCode {
     let converted = thread::Builder::new().stack_size(STACK).spawn(|| {
         let mut html = String::new();
         io::stdin().read_to_string(&mut html)?;
-        let text = converted(&html)?;
+        let (address, html) = html.split_once('\n').unwrap_or(("", &html));
+        let text = converted(address, html)?;
         io::stdout().write_all(text.as_bytes())
     });
     match converted.map(thread::JoinHandle::join) {
@@ -114,30 +116,57 @@ pub fn run() -> ExitCode {
     }
 }
 
-fn converted(html: &str) -> io::Result<String> {
+fn converted(address: &str, html: &str) -> io::Result<String> {
     let converter = HtmlToMarkdown::builder()
         .add_handler(HIDEABLE.to_vec(), visible)
         .add_handler(vec!["img"], picture)
-        .skip_tags(DROPPED.to_vec())
+        .add_handler(vec!["kbd", "samp", "tt"], code)
+        .add_handler(vec!["pre"], block)
+        .skip_tags(tree::DROPPED.to_vec())
         .build();
-    let tree = converter.html_to_tree(html)?;
-    prune(&tree);
-    Ok(converter.tree_to_markdown(&tree))
+    let root = converter.html_to_tree(html)?;
+    let About { title, has_scripts, has_parts } = tree::prepare(&root, address);
+    let text = converter.tree_to_markdown(&root);
+    let title: String = title.chars().take(TITLE).collect();
+    let title = if title.is_empty() { title } else { format!("Title: {title}\n\n") };
+    let is_empty = text.chars().filter(|it| !it.is_whitespace()).count() <= NEARLY_NOTHING;
+    let note = if has_scripts && !has_parts && is_empty {
+        "\n\n[This page makes its text with scripts, so it needs a browser. Its text may be at another address.]"
+    } else {
+        ""
+    };
+    Ok(format!("{title}{text}{note}"))
 }
 
 /// Drops an element that the page hides from readers, because its text may be meant to deceive a model.
 fn visible(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
-    let is_hidden = element.attrs.iter().any(|it| match &*it.name.local {
-        "hidden" => true,
-        "style" => {
-            let style = it.value.to_ascii_lowercase().replace(char::is_whitespace, "");
-            ["display:none", "visibility:hidden", "font-size:0;", "opacity:0;"]
-                .iter()
-                .any(|hides| format!("{style};").contains(hides))
-        }
-        _ => false,
-    });
-    if is_hidden { None } else { handlers.fallback(element) }
+    if tree::is_hidden(element.node) { None } else { handlers.fallback(element) }
+}
+
+/// What is typed or printed is code. In code it is no code of its own.
+#[expect(clippy::needless_pass_by_value, reason = "the converter's own signature")]
+fn code(_: &dyn Handlers, element: Element) -> Option<HandlerResult> {
+    let text = tree::in_one_line(&tree::text(element.node));
+    let mark = "`".repeat(longest_run(&text) + 1);
+    let gap = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    (!text.is_empty()).then(|| format!("{mark}{gap}{text}{gap}{mark}").into())
+}
+
+/// Preformatted text is a block of code, also without an element `code` in it.
+fn block(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
+    let has_code = element.node.children.borrow().iter().any(|it| tree::name(it) == "code");
+    if has_code {
+        return handlers.fallback(element);
+    }
+    let text = tree::text(element.node);
+    let text = text.trim_end().trim_start_matches('\n');
+    let fence = "`".repeat(3.max(longest_run(text) + 1));
+    (!text.trim().is_empty()).then(|| format!("\n\n{fence}\n{text}\n{fence}\n\n").into())
+}
+
+/// The length of the longest row of backticks in a text.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
 }
 
 /// Replaces a picture by its description. The address is left out, because it may contain the whole picture.
@@ -146,17 +175,6 @@ fn picture(_: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     let about = element.attrs.iter().find(|it| &*it.name.local == "alt")?;
     let about = about.value.split_whitespace().collect::<Vec<_>>().join(" ");
     (!about.is_empty()).then(|| format!("[image: {about}]").into())
-}
-
-/// Removes all elements deeper than `DEPTH`.
-fn prune(tree: &Rc<Node>) {
-    let mut left = vec![(tree.clone(), 0)];
-    while let Some((node, depth)) = left.pop() {
-        if depth == DEPTH {
-            node.children.borrow_mut().clear();
-        }
-        left.extend(node.children.borrow().iter().map(|it| (it.clone(), depth + 1)));
-    }
 }
 
 #[cfg(test)]
@@ -173,9 +191,11 @@ mod tests {
             <div hidden>one</div><p style='color:red; Display : none'>two</p><span style='font-size:0'>three</span>\
             <div style='font-size:0.9em'>seen</div>";
         expect![[r#"
+            Title: T
+
             # Title
 
-            One **bold** and [link](/x?a=1&b).
+            One **bold** and [link](https://a.org/x?a=1&b).
 
             *   a
             *   b
@@ -191,16 +211,69 @@ mod tests {
             See [image: a pic]
 
             seen"#]]
-        .assert_eq(&converted(page).unwrap());
+        .assert_eq(&converted("https://a.org/dir/", page).unwrap());
     }
 
     #[test]
-    fn text_above_very_deep_nesting_is_still_converted() {
+    fn no_text_is_lost_by_very_deep_nesting() {
         for tag in ["div", "blockquote", "b", "ul><li", "table><tr><td"] {
-            let page = format!("<p>top</p>{}deep", format!("<{tag}>").repeat(3_000));
-            let text = thread::Builder::new().stack_size(STACK).spawn(move || converted(&page));
+            let rest = "deep <i>and</i> <script>evil()</script><u hidden>hidden</u>deeper";
+            let page = format!("<p>top</p>{}{rest}", format!("<{tag}>").repeat(3_000));
+            let text = thread::Builder::new().stack_size(STACK).spawn(move || converted("", &page));
             let text = text.unwrap().join().unwrap().unwrap();
-            assert!(text.contains("top"), "{tag}");
+            assert!(text.contains("top") && text.contains("deep and deeper"), "{tag}");
+            assert!(!text.contains("evil") && !text.contains("hidden"), "{tag}");
         }
+    }
+
+    fn check(address: &str, page: &str, expected: &str) {
+        assert_eq!(converted(address, page).unwrap(), expected, "{page}");
+    }
+
+    #[test]
+    fn links_are_complete_addresses() {
+        let at = |href: &str| format!("<p>x <a href='{href}'>a</a>");
+        let here = "https://a.org/b/c?d";
+        check(here, &at("e"), "x [a](https://a.org/b/e)");
+        check(here, &at("../e/?f=1&amp;g"), "x [a](https://a.org/e/?f=1&g)");
+        check(here, &at("//e.org"), "x [a](https://e.org/)");
+        check(here, &at("?f"), "x [a](https://a.org/b/c?f)");
+        check(here, &at(" /e f_(g)#h "), "x [a](https://a.org/e%20f_%28g%29#h)");
+        check(here, &at("#part"), "x [a](#part)");
+        check(here, &at("mailto:a@b.org"), "x [a](mailto:a@b.org)");
+        check(here, &at("javascript:evil()"), "x a");
+        check(here, &at("http://"), "x [a](http://)");
+        let based =
+            |base: &str| format!("<head><base href='{base}'><base href='/no/'></head>{}", at("e"));
+        check(here, &based("/base/"), "x [a](https://a.org/base/e)");
+        check(here, &based("https://e.org/f/"), "x [a](https://e.org/f/e)");
+        check(here, &based("http://"), "x [a](https://a.org/no/e)");
+        check("", &at("e"), "x [a](e)");
+    }
+
+    #[test]
+    fn preformatted_and_typed_text_is_code() {
+        check("", "<pre>a  b\n <span>c</span><br>d &lt;\n</pre>", "```\na  b\n c\nd <\n```");
+        check("", "<p>a</p><pre>\n```\nx</pre><p>b", "a\n\n````\n```\nx\n````\n\nb");
+        check("", "<pre><code class='language-sh'>ls</code></pre>", "```sh\nls\n```");
+        check(
+            "",
+            "<p>Press <kbd>Ctrl</kbd>, see <samp>a_b</samp> or <tt>c  d</tt>.",
+            "Press `Ctrl`, see `a_b` or `c d`.",
+        );
+        check("", "<pre><b hidden>x</b></pre>y", "y");
+    }
+
+    #[test]
+    fn a_page_without_text_that_has_scripts_says_that_it_needs_a_browser() {
+        let note = "[This page makes its text with scripts, so it needs a browser.";
+        let app =
+            converted("", "<title>An\n App</title><div id=root></div><script src=a.js></script>");
+        let app = app.unwrap();
+        assert!(app.starts_with(&format!("Title: An App\n\n\n\n{note}")), "{app}");
+        let page = format!("<script>a</script><p>{}", "word ".repeat(100));
+        assert!(!converted("", &page).unwrap().contains(note));
+        check("", "<p>short", "short");
+        check("", "<h1>short</h1><script>a</script>", "# short");
     }
 }

@@ -104,6 +104,7 @@ async fn a_fetched_page_is_kept_for_a_quarter_of_an_hour() {
             hops: Vec::new(),
             form: Form::Text,
             text: String::new(),
+            refused: None,
             at: Instant::now(),
         };
         web.keep(Arc::new(page));

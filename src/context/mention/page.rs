@@ -58,6 +58,9 @@ pub(super) async fn read(desk: &Desk, mention: &Mention) -> Result<Excerpt, Stri
     let address = address(mention)?;
     let fetched = desk.web.fetch(&address).await;
     let page = fetched.map_err(|why| format!("`@{}` {why}.", mention.path))?;
+    if let Some(why) = &page.refused {
+        return Err(format!("`@{}` {why}.", mention.path));
+    }
     let mut text = clip::clean(&page.text);
     if text.trim().is_empty() {
         return Err(format!("`@{}` has no text.", mention.path));

@@ -1,6 +1,6 @@
 //! Tests mentions of web pages: the chip, the text in the request, and the case that the page cannot be fetched.
 
-use super::{MARKDOWN, PAGE, Scene, Site, scene};
+use super::{PAGE, Scene, Site, markdown, scene};
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -29,9 +29,9 @@ fn the_page_of_a_mentioned_address_goes_with_the_message_in_every_dialect() {
         assert_eq!(site.asked().len(), 0);
         nvim.keys("<C-s><Esc>");
         nvim.wait_transcript("Seen.");
-        nvim.wait_screen(&format!("▏{url}  7 lines"));
+        nvim.wait_screen(&format!("▏{url}  9 lines"));
         let said = server.requests()[0].last_user_text().replace("\n\n", "\n");
-        let page = MARKDOWN.replace("\n\n", "\n");
+        let page = markdown(&site).replace("\n\n", "\n");
         let wanted =
             format!("<context kind=\"page\" path=\"{url}\">\n{page}\n</context>\nsee @{url}.");
         assert_eq!(said, wanted);

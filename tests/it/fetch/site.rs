@@ -73,6 +73,13 @@ impl Site {
         self.answer(path, Answer::Bytes([head.as_bytes(), body].concat()));
     }
 
+    /// Adds an answer with this status, such as `404 Not Found`, and these lines in its head.
+    pub(crate) fn status(&self, path: &str, status: &str, head: &str, body: &str) {
+        let length = body.len();
+        let text = format!("HTTP/1.1 {status}\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}");
+        self.answer(path, Answer::Bytes(text.into_bytes()));
+    }
+
     pub(crate) fn redirect(&self, path: &str, to: &str) {
         let head = format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n");
         self.answer(path, Answer::Bytes(head.into_bytes()));

@@ -1,0 +1,133 @@
+//! Prepares the tree of a HTML page for its conversion to Markdown: its links become complete addresses, and the text of
+//! elements that are nested too deeply becomes the text of the last element that is not.
+
+use markup5ever_rcdom::{Node, NodeData};
+use std::cell::RefCell;
+use std::rc::Rc;
+use url::Url;
+
+/// The deepest element that is converted, because the conversion calls itself for each level.
+pub(super) const DEPTH: usize = 1_000;
+
+/// Elements whose text is not visible to a reader of the page.
+pub(super) const DROPPED: [&str; 11] = [
+    "canvas", "head", "iframe", "noscript", "object", "script", "select", "style", "svg",
+    "template", "video",
+];
+
+/// Elements that end a line in text.
+const BLOCKS: [&str; 12] =
+    ["blockquote", "br", "dd", "div", "dt", "h1", "h2", "h3", "li", "p", "section", "tr"];
+
+/// What the elements of a page say about the whole page.
+#[derive(Default)]
+pub(super) struct About {
+    pub(super) title: String,
+    pub(super) has_scripts: bool,
+    /// Whether the page has a heading, a list, a table or a block of code.
+    pub(super) has_parts: bool,
+}
+
+/// Prepares the tree of a page that was fetched from this address.
+pub(super) fn prepare(tree: &Rc<Node>, address: &str) -> About {
+    let mut about = About::default();
+    let mut base = Url::parse(address).ok();
+    let mut links = Vec::new();
+    let (mut has_base, mut left) = (false, vec![(tree.clone(), 0)]);
+    while let Some((node, depth)) = left.pop() {
+        match name(&node) {
+            "title" if about.title.is_empty() => about.title = in_one_line(&text(&node)),
+            "script" => about.has_scripts = true,
+            "h1" | "h2" | "h3" | "li" | "pre" | "table" => about.has_parts = true,
+            "a" | "area" => links.push(node.clone()),
+            "base" if !has_base => {
+                let named = attribute(&node, "href");
+                let joined = named.and_then(|it| base.as_ref()?.join(&it).ok());
+                has_base |= joined.is_some();
+                base = joined.or(base);
+            }
+            _ => (),
+        }
+        if depth == DEPTH {
+            flatten(&node);
+        }
+        // the children come in the order of the page, so that the first title and base count
+        left.extend(node.children.borrow().iter().rev().map(|it| (it.clone(), depth + 1)));
+    }
+    for it in links {
+        complete(&it, base.as_ref());
+    }
+    about
+}
+
+/// Makes the address of a link complete. Brackets are written as numbers, because Markdown would escape them. A link
+/// that leads to a part of the same page stays, one to a program or to data becomes text.
+fn complete(link: &Rc<Node>, base: Option<&Url>) {
+    let NodeData::Element { attrs, .. } = &link.data else { return };
+    attrs.borrow_mut().retain_mut(|it| {
+        if &*it.name.local != "href" {
+            return true;
+        }
+        let written = it.value.trim().to_owned();
+        let joined = base.and_then(|base| base.join(&written).ok());
+        let Some(url) = joined.filter(|_| !written.starts_with('#')) else { return true };
+        it.value = url.as_str().replace('(', "%28").replace(')', "%29").into();
+        !matches!(url.scheme(), "javascript" | "data" | "blob")
+    });
+}
+
+/// Replaces all that is in an element by its text.
+fn flatten(node: &Rc<Node>) {
+    let text = text(node);
+    let mut children = node.children.borrow_mut();
+    let has_elements = children.iter().any(|it| !name(it).is_empty());
+    if has_elements {
+        *children = vec![Node::new(NodeData::Text { contents: RefCell::new(text.into()) })];
+    }
+}
+
+/// The text of an element as a reader sees it.
+pub(super) fn text(node: &Rc<Node>) -> String {
+    let mut text = String::new();
+    let mut left: Vec<Rc<Node>> = node.children.borrow().iter().rev().cloned().collect();
+    while let Some(node) = left.pop() {
+        if let NodeData::Text { contents } = &node.data {
+            text.push_str(&contents.borrow());
+        }
+        let name = name(&node);
+        let ends_line = BLOCKS.contains(&name) && !text.ends_with('\n') && !text.is_empty();
+        if ends_line {
+            text.push('\n');
+        }
+        if !DROPPED.contains(&name) && !is_hidden(&node) {
+            left.extend(node.children.borrow().iter().rev().cloned());
+        }
+    }
+    text
+}
+
+/// The name of an element; empty for other nodes.
+pub(super) fn name(node: &Node) -> &str {
+    match &node.data {
+        NodeData::Element { name, .. } => &name.local,
+        _ => "",
+    }
+}
+
+pub(super) fn attribute(node: &Node, wanted: &str) -> Option<String> {
+    let NodeData::Element { attrs, .. } = &node.data else { return None };
+    let attrs = attrs.borrow();
+    attrs.iter().find(|it| &*it.name.local == wanted).map(|it| it.value.to_string())
+}
+
+/// Whether the page hides an element from readers.
+pub(super) fn is_hidden(node: &Node) -> bool {
+    let style = attribute(node, "style").unwrap_or_default();
+    let style = style.to_ascii_lowercase().replace(char::is_whitespace, "") + ";";
+    let hides = ["display:none", "visibility:hidden", "font-size:0;", "opacity:0;"];
+    attribute(node, "hidden").is_some() || hides.iter().any(|it| style.contains(it))
+}
+
+pub(super) fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
