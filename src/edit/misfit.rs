@@ -2,12 +2,15 @@
 
 use super::{Misfit, Rung, nearest};
 use crate::text::{Text, diff_lines};
+use unicode_normalization::UnicodeNormalization;
 
 /// The most places of an ambiguous match, and the most lines of a diff, that are shown to the model.
 const SITES: usize = 10;
 const DIFF: usize = 40;
 /// The most characters of a line that are shown.
 const WIDE: usize = 200;
+/// The most bytes of a file whose letters are compared in other spellings.
+const LETTERS: usize = 4_000_000;
 
 impl Misfit {
     /// The explanation. `path` is as the model wrote it; `text` is the text in which the edit's place was searched.
@@ -134,6 +137,9 @@ fn hint(content: &str, old: &str, block: &[&str]) -> Option<&'static str> {
     {
         return Some("Leave out the line numbers and tabs that read shows.");
     }
+    if let Some(hint) = letters(content, old) {
+        return Some(hint);
+    }
     if old.strip_suffix('\n').is_some_and(|rest| content.ends_with(rest)) {
         return Some(
             "The file's last line has no newline at its end: end `old` without a newline.",
@@ -155,6 +161,44 @@ fn hint(content: &str, old: &str, block: &[&str]) -> Option<&'static str> {
         (true, false) => "The file is indented with spaces, `old` with tabs.",
         _ => "Only the indentation differs.",
     })
+}
+
+/// The hint if the file has `old` with letters that are written in another way.
+fn letters(content: &str, old: &str) -> Option<&'static str> {
+    if content.len() > LETTERS {
+        return None;
+    }
+    if !old.is_ascii() {
+        let composed = |text: &str| text.nfc().collect::<String>();
+        if composed(content).contains(&composed(old)) {
+            return Some(
+                "The file writes accented letters as other characters than `old` does: one has composed letters \
+                 (Unicode NFC), the other a letter and a combining mark (NFD). Copy the text from what read shows.",
+            );
+        }
+    }
+    let plain = html(old);
+    if plain != old && content.contains(&plain) {
+        return Some("`old` is escaped for HTML, the file is not: send `<`, `>`, `&` and quotes.");
+    }
+    let is_escaped = old.contains(['<', '>', '&', '"', '\'']) && content.contains('&');
+    (is_escaped && html(content).contains(old)).then_some(
+        "The file is escaped for HTML, `old` is not: send `&lt;`, `&gt;`, `&amp;` and `&quot;` as in the file.",
+    )
+}
+
+/// A text with the commonest character references of HTML replaced by their characters.
+fn html(text: &str) -> String {
+    const REFERENCES: [(&str, &str); 7] = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#34;", "\""),
+        ("&#39;", "'"),
+        ("&apos;", "'"),
+        ("&amp;", "&"),
+    ];
+    REFERENCES.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
 fn without_numbers(old: &str) -> Option<String> {

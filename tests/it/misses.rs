@@ -91,6 +91,25 @@ fn the_answer_to_an_edit_that_does_not_match_names_the_likely_cause() {
 }
 
 #[test]
+fn the_answer_names_letters_that_are_written_in_another_way() {
+    let calls = [
+        ("edit", edit("a.txt", &[("cafe\u{301}\n", "x")])),
+        ("edit", edit("b.html", &[("<p>a & b</p>", "x")])),
+        ("edit", edit("c.rs", &[("if a &lt; b {", "x")])),
+    ];
+    let files = |it: Setup| {
+        it.file("a.txt", "café\n")
+            .file("b.html", "<p>a &amp; b</p>\n")
+            .file("c.rs", "if a < b {\n}\n")
+    };
+    let said = told(files, &calls);
+    let said: Vec<&str> = said.split("\n--\n").collect();
+    assert!(said[0].contains("one has composed letters (Unicode NFC)"), "{said:?}");
+    assert!(said[1].contains("The file is escaped for HTML, `old` is not"), "{said:?}");
+    assert!(said[2].contains("`old` is escaped for HTML, the file is not"), "{said:?}");
+}
+
+#[test]
 fn a_placeholder_for_left_out_code_is_refused() {
     let calls = [
         ("edit", edit("a.txt", &[("l2", "L2\n// ... rest of the code unchanged ...")])),
