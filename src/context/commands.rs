@@ -243,37 +243,85 @@ impl Command {
     }
 
     /// The command's text with the arguments put in: all of them for `$ARGUMENTS`, and one for each of `$1` to `$9`. If
-    /// an argument contains such a name, the name stays as it is.
+    /// an argument contains such a name, the name stays as it is. Arguments that the text does not name are added at
+    /// its end.
     pub fn expand(&self, arguments: &str) -> Result<String, String> {
         let words = words(arguments);
-        let mut text = String::new();
-        let mut rest = self.body.as_str();
-        while let Some(at) = rest.find('$') {
-            let (before, behind) = (&rest[..at], &rest[at + 1..]);
-            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            let name = &behind[..behind.find(|c: char| !is_name(c)).unwrap_or(behind.len())];
-            let value = match name.as_bytes() {
-                b"ARGUMENTS" => arguments,
-                [digit @ b'1'..=b'9'] => {
-                    words.get(usize::from(digit - b'1')).map_or("", String::as_str)
-                }
-                _ => &rest[at..=at + name.len()],
-            };
-            text.extend([before, value]);
-            rest = &behind[name.len()..];
-            if text.len() > EXPANDED {
+        let mut filled = Filled { arguments, words, text: String::new(), is_named: false };
+        let mut fence = None;
+        for line in self.body.split_inclusive('\n') {
+            let mark = ["```", "~~~"].into_iter().find(|it| line.trim_start().starts_with(it));
+            match (mark, fence) {
+                (Some(_), None) => fence = mark,
+                (Some(_), Some(_)) if mark == fence => fence = None,
+                _ => (),
+            }
+            filled.add(line, fence.is_some());
+            if filled.text.len() > EXPANDED {
                 break;
             }
         }
-        text.push_str(rest);
-        if text.len() > EXPANDED {
+        if !filled.is_named && !arguments.is_empty() {
+            filled.text.push_str(&format!("\n\nARGUMENTS: {arguments}"));
+        }
+        if filled.text.len() > EXPANDED {
             let (name, most) = (&self.name, EXPANDED / 1024);
             return Err(format!(
                 "With these arguments the text of /{name} has more than {most} kB."
             ));
         }
-        Ok(text)
+        Ok(filled.text)
     }
+}
+
+/// A command's text in which arguments are put.
+struct Filled<'a> {
+    arguments: &'a str,
+    words: Vec<String>,
+    text: String,
+    /// Whether the text names an argument.
+    is_named: bool,
+}
+
+impl Filled<'_> {
+    /// Adds a line with the arguments put in. A backslash before a `$` keeps it as it is. `$1` is no argument in a block
+    /// of code, between braces as in `awk '{print $1}'`, and before digits as in `$1.50`.
+    fn add(&mut self, line: &str, is_code: bool) {
+        let mut rest = line;
+        while let Some(at) = rest.find('$') {
+            let (before, behind) = (&rest[..at], &rest[at + 1..]);
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let end = behind.find(|c: char| !is_name(c)).unwrap_or(behind.len());
+            let (name, after) = behind.split_at(end);
+            let so_far = &line[..line.len() - rest.len() + at];
+            let is_literal = || is_code || in_braces(so_far) || is_amount(after);
+            let argument =
+                |digit: u8| self.words.get(usize::from(digit - b'1')).map_or("", String::as_str);
+            let value = match name.as_bytes() {
+                _ if before.ends_with('\\') => None,
+                b"ARGUMENTS" => Some(self.arguments),
+                [digit @ b'1'..=b'9'] if !is_literal() => Some(argument(*digit)),
+                _ => None,
+            };
+            self.is_named |= value.is_some();
+            let before = before.strip_suffix('\\').filter(|_| !is_code).unwrap_or(before);
+            self.text.push_str(before);
+            self.text.push_str(value.unwrap_or(&rest[at..=at + end]));
+            rest = after;
+        }
+        self.text.push_str(rest);
+    }
+}
+
+/// Whether a text ends between braces.
+fn in_braces(text: &str) -> bool {
+    text.rfind('{').is_some_and(|it| !text[it..].contains('}'))
+}
+
+/// Whether a text goes on as an amount of money does after its first digits.
+fn is_amount(text: &str) -> bool {
+    let rest = text.strip_prefix(['.', ',']);
+    rest.is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The words of the arguments. Quotes join words: `"two words"`.

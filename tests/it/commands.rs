@@ -83,6 +83,21 @@ fn a_slash_command_is_sent_with_its_arguments_and_files_in_each_dialect() {
 }
 
 #[test]
+fn amounts_and_code_of_a_command_stay_and_arguments_that_it_does_not_name_are_added() {
+    let text = "Raise $1.2M with awk '{print $1}' and \\$1.\n```\necho $1\n```\n";
+    let (server, nvim) = start(project().file(".claude/commands/money.md", text));
+    nvim.keys("i/money now \"a b\"<C-s>");
+    wait_replies(&nvim, 1);
+    let told = server.requests()[0].last_user_text();
+    let wanted =
+        "Raise $1.2M with awk '{print $1}' and $1.\n```\necho $1\n```\n\nARGUMENTS: now \"a b\"\n";
+    assert!(told.contains(wanted), "{told}");
+    nvim.keys("/money<C-s>");
+    wait_replies(&nvim, 2);
+    assert!(!server.requests()[1].last_user_text().contains("ARGUMENTS"));
+}
+
+#[test]
 fn slash_commands_and_skills_are_completed_and_listed() {
     let skill = "---\nname: tidy-up\ndescription: Puts things in order\n---\nDo.\n";
     let bad = "---\ndescription: \"x\n---\nDo.";

@@ -117,6 +117,18 @@ fn placeholders_in_a_commands_arguments_are_not_replaced() {
     check("$1 $ARGUMENTS", "$2 $ARGUMENTS", expect!["$2 $2 $ARGUMENTS"]);
     check("$10 ${1} $0 $x $ARGUMENTSx $ $$1", "a", expect!["$10 ${1} $0 $x $ARGUMENTSx $ $a"]);
     check("$1|$2", "don't 'it is'", expect!["don't|it is"]);
+    check("Costs $1.2M, $1,000 or \\$1; $1.", "a", expect!["Costs $1.2M, $1,000 or $1; a."]);
+    check("awk '{print $1}' $1 ${2} {$2}", "a b", expect!["awk '{print $1}' a ${2} {$2}"]);
+    check(
+        "$1\n```sh\necho $1 \\$x $ARGUMENTS\n```\n$1",
+        "a",
+        expect!["a\n```sh\necho $1 \\$x a\n```\na"],
+    );
+    check("~~~\n```\n$1\n~~~\n$1", "a", expect!["~~~\n```\n$1\n~~~\na"]);
+    check("Do \\$ARGUMENTS.", "", expect!["Do $ARGUMENTS."]);
+    check("Do it.", "12 \"a b\"", expect!["Do it.\n\nARGUMENTS: 12 \"a b\""]);
+    check("awk '{print $1}'", "$2", expect!["awk '{print $1}'\n\nARGUMENTS: $2"]);
+    check("Do $3.", "a", expect!["Do ."]);
     check("--- no front matter\n$1", "é", expect!["--- no front matter\né"]);
     check("---\nmodel: x\nallowed-tools: Bash(git add:*), Read\n---\nDo.", "", expect!["Do."]);
 }
