@@ -163,7 +163,7 @@ impl Guidance {
             conversation.take(Input::Instruct { files });
         } else if none {
             let text = "This project has no rules for other agents: no `.github/copilot-instructions.md`, no \
-                        `.cursorrules`, and no `.mdc` or `.md` file in `.cursor/rules`.";
+                        `.cursorrules`, no `.mdc` or `.md` file in `.cursor/rules`, and no file such as `GEMINI.md`.";
             conversation.take(Input::Tell { text: text.to_owned() });
         } else {
             conversation.take(Input::Tell { text: "The model has the current rules.".to_owned() });
@@ -348,7 +348,7 @@ pub(super) fn skill(desk: &Desk, rest: &str) -> Result<(String, Excerpt), String
 
 /// The list of skills and their problems, for the user.
 pub(super) fn list_of_skills(desk: &Desk) -> String {
-    let Skills { found, problems } = skills::find(desk);
+    let Skills { found, problems, .. } = skills::find(desk);
     let mut lines = Vec::new();
     for it in found {
         lines.push(format!("  {}: {}", it.name, it.description));
@@ -371,7 +371,7 @@ pub(super) fn list_of_skills(desk: &Desk) -> String {
 
 /// Offers the skills to the user, who chooses one for the next message.
 pub(super) fn offer_skills(conversation: &mut Conversation, desk: &Desk) {
-    let Skills { found, problems } = skills::find(desk);
+    let Skills { found, problems, .. } = skills::find(desk);
     if found.is_empty() {
         return conversation.take(Input::Tell { text: list_of_skills(desk) });
     }

@@ -109,7 +109,7 @@ pub fn is_list(path: &Path, is_config: bool) -> bool {
 }
 
 /// Whether the folder has a file of exactly this name.
-fn is_spelt(path: &Path) -> bool {
+pub(super) fn is_spelt(path: &Path) -> bool {
     let folder = path.parent().and_then(|it| std::fs::read_dir(it).ok());
     let name = path.file_name().unwrap_or_default();
     folder.into_iter().flatten().flatten().any(|it| it.file_name() == name)

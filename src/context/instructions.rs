@@ -11,6 +11,7 @@ pub use rules::{offered, rules};
 use super::{agents, mention};
 use crate::message::{Excerpt, ExcerptKind};
 use crate::reach::{Reach, Reading};
+use crate::regular;
 use crate::text::unseen::spelt_out;
 use crate::tool::{disk, path, walk};
 use std::collections::HashSet;
@@ -24,6 +25,10 @@ const LIMIT: usize = 32 * 1024;
 const TOTAL: usize = 64 * 1024;
 /// How deep imports may be nested.
 const HOPS: usize = 4;
+/// A file with more bytes than this is not looked at to find out whether it has only blanks.
+const BLANKS: u64 = 1024;
+/// The most words of a file that are reported because they look like imports.
+const MISSED: usize = 3;
 
 /// Where to look for instruction files. All paths except `config` and `home` are canonical.
 #[derive(Clone)]
@@ -110,10 +115,17 @@ pub fn changed(had: &[&Excerpt], now: &[Excerpt]) -> Option<String> {
     })
 }
 
-/// The instruction file of a folder. `is_config` says whether the folder is the user's own.
+/// The instruction file of a folder: the first one that is not empty. `is_config` says whether the folder is the user's
+/// own.
 fn in_folder(folder: &Path, is_config: bool) -> Option<PathBuf> {
     let is_file = |it: &PathBuf| it.symlink_metadata().is_ok() && !agents::is_list(it, is_config);
-    NAMES.iter().map(|it| folder.join(it)).find(is_file)
+    NAMES.iter().map(|it| folder.join(it)).find(|it| is_file(it) && !is_empty(it))
+}
+
+/// Whether a file is empty, or has only blanks.
+fn is_empty(path: &Path) -> bool {
+    let is_small = path.metadata().is_ok_and(|it| it.is_file() && it.len() <= BLANKS);
+    is_small && regular::read(path).is_ok_and(|it| it.trim_ascii().is_empty())
 }
 
 fn is_ignored(root: &Path, folder: &Path) -> bool {
@@ -150,8 +162,13 @@ impl Reader<'_> {
     fn file(&mut self, path: &Path, is_users: bool, hops: usize) -> Result<(), String> {
         let Some(text) = self.content(path, is_users)? else { return Ok(()) };
         let shown = self.shown(path);
+        if let Some(target) = linked(path, &text).filter(|_| hops < HOPS) {
+            let named = |why| format!("is only the path `{}`, which {why}", text.trim());
+            return self.file(&target, is_users, hops + 1).map_err(named);
+        }
         let text = self.fitted(&shown, &text);
         let imports: Vec<String> = imports(&text).map(str::to_owned).collect();
+        self.report_missed(path, &shown, &text);
         self.add(&shown, text);
         for written in imports {
             if let Err(why) = self.import(path, &written, is_users, hops) {
@@ -221,6 +238,24 @@ impl Reader<'_> {
         self.file(&path, is_users, hops + 1)
     }
 
+    /// Tells the user about words that name a file after an `@` but import nothing, because they are not alone in their
+    /// line.
+    fn report_missed(&mut self, of: &Path, shown: &str, text: &str) {
+        let folder = of.parent().unwrap_or(of);
+        let mut missed: Vec<&str> = Vec::new();
+        for word in within_lines(text) {
+            let is_file = mention::looks_like_path(word) && folder.join(word).is_file();
+            if is_file && missed.len() < MISSED && !missed.contains(&word) {
+                missed.push(word);
+            }
+        }
+        for it in missed {
+            self.found.problems.push(format!(
+                "`{shown}` names `@{it}` within a line, so the file is not imported. Write `@{it}` on a line of its own."
+            ));
+        }
+    }
+
     /// The part of a text that fits into the limits. If the text is cut or has invisible characters, the model and the
     /// user are told.
     fn fitted(&mut self, shown: &str, text: &str) -> String {
@@ -261,21 +296,49 @@ fn cut_at(text: &str, most: usize) -> usize {
     text[..end].rfind('\n').map_or(end, |at| at + 1)
 }
 
+/// The file to which a symbolic link leads that git has written as a file with the link's target as its text, as it
+/// does where the file system has no links.
+fn linked(path: &Path, text: &str) -> Option<PathBuf> {
+    let target = text.trim();
+    let is_path =
+        !target.contains(char::is_whitespace) && target.len() <= 500 && !target.starts_with('@');
+    let is_name = is_path && Path::new(target).extension().is_some_and(|it| it == "md");
+    let folder = path.parent().unwrap_or(path);
+    is_name.then(|| path::normal(&folder.join(target))).filter(|it| it != path)
+}
+
 /// The imports of a text: each line or list item outside of code that is only `@` and a path.
 fn imports(text: &str) -> impl Iterator<Item = &str> {
+    prose(text).filter_map(import)
+}
+
+fn import(line: &str) -> Option<&str> {
+    let item = ["- ", "* ", "+ "].iter().find_map(|it| line.strip_prefix(it));
+    let path = item.unwrap_or(line).trim_start().strip_prefix('@')?;
+    (!path.is_empty() && !path.contains(char::is_whitespace)).then_some(path)
+}
+
+/// The words after an `@` that are not alone in their line, outside of code.
+fn within_lines(text: &str) -> impl Iterator<Item = &str> {
+    let lines = prose(text).filter(|it| import(it).is_none());
+    let outside = lines.flat_map(|it| it.split('`').step_by(2));
+    outside.flat_map(str::split_whitespace).filter_map(|word| {
+        let path = word.trim_start_matches(['(', '[', '"', '\'']).strip_prefix('@')?;
+        Some(path.trim_end_matches(['.', ',', ';', ':', ')', ']', '"', '\'', '!', '?']))
+    })
+}
+
+/// The lines of a text outside of blocks of code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut fence = None;
-    text.lines().map(str::trim).filter_map(move |line| {
+    text.lines().map(str::trim).filter(move |line| {
         let mark = ["```", "~~~"].into_iter().find(|it| line.starts_with(it));
         match (mark, fence) {
             (Some(_), None) => fence = mark,
             (Some(_), Some(_)) if mark == fence => fence = None,
-            (None, None) => {
-                let item = ["- ", "* ", "+ "].iter().find_map(|it| line.strip_prefix(it));
-                let path = item.unwrap_or(line).trim_start().strip_prefix('@')?;
-                return (!path.is_empty() && !path.contains(char::is_whitespace)).then_some(path);
-            }
+            (None, None) => return true,
             _ => (),
         }
-        None
+        false
     })
 }

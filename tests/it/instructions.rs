@@ -61,6 +61,29 @@ fn a_folders_instructions_are_sent_when_a_call_first_touches_it() {
 }
 
 #[test]
+fn a_symbolic_link_that_git_wrote_as_text_is_followed_and_an_empty_file_hides_nothing() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Done."));
+    let setup = Setup::new()
+        .file("../config/caliban/AGENTS.override.md", "\n")
+        .file("../config/caliban/AGENTS.md", "Be kind.\n")
+        .file("AGENTS.md", "CLAUDE.md")
+        .file("CLAUDE.md", "Tabs, never spaces. See @docs/a.md.\n")
+        .file("docs/a.md", "Names are nouns.\n");
+    let nvim = Nvim::start(&setup.anthropic(&server).size(160, 40));
+    nvim.ask("go", "Done.");
+    let system = server.requests()[0].system_text();
+    assert!(
+        system.contains("Be kind.") && system.contains("path=\"CLAUDE.md\">\nTabs, never"),
+        "{system}"
+    );
+    assert!(!system.contains("Names are nouns."), "{system}");
+    nvim.wait_transcript(
+        "`CLAUDE.md` names `@docs/a.md` within a line, so the file is not imported.",
+    );
+}
+
+#[test]
 fn mentioning_files_of_a_folder_sends_its_instructions_once() {
     let server = Server::start();
     server.reply(Reply::said("One."));

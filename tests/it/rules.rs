@@ -88,6 +88,25 @@ fn rules_for_other_agents_are_not_offered_beside_the_projects_own_instructions()
 }
 
 #[test]
+fn instruction_files_of_other_names_are_offered_and_added() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Done."));
+    let setup = Setup::new()
+        .file("GEMINI.md", "Use tabs.\n")
+        .file(".claude/CLAUDE.md", "Use nouns.\n")
+        .file("AGENTS.md", "");
+    let nvim = Nvim::start(&setup.anthropic(&server).size(160, 40));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Rules    /rules adds .claude/CLAUDE.md, GEMINI.md");
+    nvim.keys("i/rules<C-s>");
+    nvim.wait_transcript("! Instructions: GEMINI.md  1 line");
+    nvim.keys("go<C-s>");
+    nvim.wait_transcript("Done.");
+    let sent = server.requests()[0].json.to_string();
+    assert!(sent.contains("Use tabs.") && sent.contains("Use nouns."), "{sent}");
+}
+
+#[test]
 fn without_rules_for_other_agents_slash_rules_says_where_it_looks() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server).size(160, 40));

@@ -1,7 +1,7 @@
-//! The rules that a project has for other coding agents: `.github/copilot-instructions.md`, `.cursorrules` and
-//! `.cursor/rules`. Caliban offers these rules if the project has no instruction files for Caliban.
+//! The rules that a project has for other coding agents, such as `.github/copilot-instructions.md` and `.cursor/rules`.
+//! Caliban offers these rules if the project has no instruction files for Caliban.
 
-use super::{Found, Places, Reader, in_folder};
+use super::{Found, Places, Reader, agents, in_folder};
 use crate::tool::front;
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,7 +9,20 @@ use std::fs::DirEntry;
 use std::path::PathBuf;
 
 /// The files whose whole text is used.
-const WHOLE: [&str; 2] = [".github/copilot-instructions.md", ".cursorrules"];
+const WHOLE: [&str; 12] = [
+    ".claude/CLAUDE.md",
+    "CLAUDE.local.md",
+    "agents.md",
+    "Agents.md",
+    "AGENT.md",
+    "GEMINI.md",
+    "QWEN.md",
+    "CRUSH.md",
+    "WARP.md",
+    ".github/copilot-instructions.md",
+    ".cursorrules",
+    ".windsurfrules",
+];
 /// The folder of rules that have front matter.
 const FOLDER: &str = ".cursor/rules";
 /// The most files of this folder and of the folders in it, and the levels of these folders that are read.
@@ -35,8 +48,7 @@ pub fn offered(places: &Places) -> Vec<&'static str> {
     if in_folder(&places.root, false).is_some() {
         return Vec::new();
     }
-    let mut names: Vec<&str> =
-        WHOLE.into_iter().filter(|it| places.root.join(it).is_file()).collect();
+    let mut names: Vec<&str> = whole(places).collect();
     if !files(places).is_empty() {
         names.push(FOLDER);
     }
@@ -48,8 +60,8 @@ pub fn offered(places: &Places) -> Vec<&'static str> {
 pub fn rules(places: &Places) -> Found {
     let mut reader = Reader::new(places);
     let mut listed = String::new();
-    let whole = WHOLE.iter().map(|it| places.root.join(it)).filter(|it| it.is_file());
-    for path in whole.chain(files(places)) {
+    let whole: Vec<PathBuf> = whole(places).map(|it| places.root.join(it)).collect();
+    for path in whole.into_iter().chain(files(places)) {
         let shown = reader.shown(&path);
         match reader.rule(&shown, &path) {
             Ok(line) => listed.push_str(&line.unwrap_or_default()),
@@ -63,6 +75,14 @@ pub fn rules(places: &Places) -> Found {
         reader.add(FOLDER, text);
     }
     reader.found
+}
+
+/// The files whose whole text is used. A file system that ignores upper and lower case finds a file under several names,
+/// of which only its own counts.
+fn whole(places: &Places) -> impl Iterator<Item = &'static str> {
+    let is_there =
+        |it: &str| places.root.join(it).is_file() && agents::is_spelt(&places.root.join(it));
+    WHOLE.into_iter().filter(move |it| is_there(it))
 }
 
 /// The files of the folder and of the folders in it, by path. Links are not followed.

@@ -105,7 +105,7 @@ fn an_imported_file_is_added_once_after_the_file_that_imports_it() {
             ("p/docs/a.md", "a\n@../CLAUDE.md\n@a.md\n@./b.md"),
             ("p/docs/b.md", "b"),
         ],
-        expect![[r"
+        expect![[r#"
             CLAUDE.md: @AGENTS.txt
             - @docs/a.md
             see @docs/b.md there
@@ -119,8 +119,91 @@ fn an_imported_file_is_added_once_after_the_file_that_imports_it() {
             @a.md
             @./b.md
             docs/b.md: b
+            ! `CLAUDE.md` names `@docs/b.md` within a line, so the file is not imported. Write `@docs/b.md` on a line of its own.
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_is_only_the_path_of_a_symbolic_link_leads_to_that_file() {
+    check(
+        &[("p/AGENTS.md", "CLAUDE.md"), ("p/CLAUDE.md", "tabs\n@b.md"), ("p/b.md", "b")],
+        expect![[r"
+            CLAUDE.md: tabs
+            @b.md
+            b.md: b
         "]],
     );
+    check(
+        &[("p/AGENTS.md", "docs/a.md\n"), ("p/docs/a.md", "../b.md"), ("p/b.md", "b")],
+        expect![[r"
+            b.md: b
+        "]],
+    );
+    check(
+        &[("p/AGENTS.md", "../secret.md"), ("secret.md", "key")],
+        expect![[r"
+            ! `AGENTS.md` is only the path `../secret.md`, which leads out of the project. It was left out.
+        "]],
+    );
+    check(
+        &[("p/AGENTS.md", "none.md")],
+        expect![[r"
+            ! `AGENTS.md` is only the path `none.md`, which does not exist. It was left out.
+        "]],
+    );
+    check(
+        &[("p/AGENTS.md", "AGENTS.md"), ("config/AGENTS.md", "Brief.")],
+        expect![[r"
+            ~/config/AGENTS.md: Brief.
+            AGENTS.md: AGENTS.md
+        "]],
+    );
+}
+
+#[test]
+fn an_empty_file_does_not_hide_the_next_one() {
+    check(
+        &[
+            ("config/AGENTS.override.md", ""),
+            ("config/AGENTS.md", "be kind"),
+            ("p/AGENTS.md", " \n\n"),
+            ("p/CLAUDE.md", "tabs"),
+        ],
+        expect![[r"
+            ~/config/AGENTS.md: be kind
+            CLAUDE.md: tabs
+        "]],
+    );
+    check(&[("p/AGENTS.md", "")], expect![[""]]);
+}
+
+#[test]
+fn files_of_other_agents_are_offered_if_there_is_no_instruction_file() {
+    let names = [".claude/CLAUDE.md", "CLAUDE.local.md", "agents.md", "GEMINI.md", "QWEN.md"];
+    let mut files: Vec<(String, &str)> =
+        names.iter().map(|it| (format!("p/{it}"), "rule")).collect();
+    files.push(("p/AGENTS.md".to_owned(), ""));
+    let all: Vec<(&str, &str)> = files.iter().map(|it| (it.0.as_str(), it.1)).collect();
+    let (_dir, places) = place(&all);
+    assert_eq!(offered(&places), names);
+    let given: Vec<String> = rules(&places).files.into_iter().map(|it| it.path).collect();
+    assert_eq!(given, names);
+    fs::write(places.root.join("AGENTS.md"), "one").unwrap();
+    assert_eq!(offered(&places), [""; 0]);
+}
+
+#[test]
+fn a_word_that_only_looks_like_an_import_is_reported() {
+    let text = "See @a.md, (@b.md) and `@c.md`; ask @someone or a@b.md.\n```\nx @c.md\n```\n@a.md @b.md\n@d.md too";
+    let files = ["a", "b", "c", "d"].map(|it| format!("p/{it}.md"));
+    let mut all: Vec<(&str, &str)> = files.iter().map(|it| (it.as_str(), it.as_str())).collect();
+    all.push(("p/AGENTS.md", text));
+    let (_dir, places) = place(&all);
+    let found = gather(&places);
+    assert_eq!(found.files.len(), 1);
+    let said: Vec<&str> = found.problems.iter().filter_map(|it| it.split('`').nth(3)).collect();
+    assert_eq!(said, ["@a.md", "@b.md", "@d.md"]);
 }
 
 #[test]
