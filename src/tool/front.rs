@@ -154,8 +154,9 @@ pub fn split(text: &str) -> Option<(&str, &str)> {
 
 /// The fields of `yaml`. The error is the first line of the parser's message.
 ///
-/// Many authors write a colon in a value without quotes (`description: Use it when: …`), which is not valid YAML. If
-/// the YAML cannot be parsed, such values of the outermost fields are read as if they had quotes.
+/// Many authors write a colon in a value without quotes (`description: Use it when: …`), or begin a value with a sign that
+/// has a meaning (`[beta] Lints`, `@owner`), which is not valid YAML. If the YAML cannot be parsed, such values of the
+/// outermost fields are read as if they had quotes.
 pub fn parse<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
     parse_at(yaml, 1)
 }
@@ -173,8 +174,8 @@ pub fn parse_at<T: DeserializeOwned>(yaml: &str, line: usize) -> Result<T, Strin
     })
 }
 
-/// Puts quotes around each value of an outermost field that has no quotes and contains `: `. The value's lines are
-/// joined.
+/// Puts quotes around each value of an outermost field that has no quotes and contains `: ` or begins with a sign that
+/// has a meaning in YAML. The value's lines are joined.
 fn quoted(yaml: &str) -> String {
     let mut fields: Vec<Vec<&str>> = Vec::new();
     for line in yaml.lines() {
@@ -189,11 +190,26 @@ fn quoted(yaml: &str) -> String {
         let value = value.trim_start();
         let is_plain = !key.starts_with(['-', '#'])
             && !value.starts_with(['"', '\'', '|', '>', '[', '{', '&', '*', '!']);
+        let is_odd = is_plain && whole.matches(": ").count() > 1 || begins_oddly(value);
         let value = serde_json::Value::from(value.trim_end());
-        (is_plain && whole.matches(": ").count() > 1).then(|| format!("{key}: {value}"))
+        is_odd.then(|| format!("{key}: {value}"))
     };
     let fields = fields.iter().map(|it| quoted(it).unwrap_or_else(|| it.join("\n  ")));
     fields.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a value begins with a sign that no text may begin with, or with brackets that end before the text does.
+fn begins_oddly(value: &str) -> bool {
+    let goes_on = |close: char| {
+        let rest = value.split_once(close).map_or("", |it| it.1).trim_start();
+        !rest.is_empty() && !rest.starts_with(['#', close])
+    };
+    match value.chars().next() {
+        Some('@' | '`' | '%') => true,
+        Some('[') => goes_on(']'),
+        Some('{') => goes_on('}'),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -216,6 +232,9 @@ mod tests {
         check("a: >-\r\n  x\r\n  y\r\n", Ok(&[("a", "x y")]));
         check("a: Use it when: always\nb: y\n", Ok(&[("a", "Use it when: always"), ("b", "y")]));
         check("a: one\n  two: three\n", Ok(&[("a", "one two: three")]));
+        check("a: [beta] Lints: all\n", Ok(&[("a", "[beta] Lints: all")]));
+        check("a: {x} and {y}\nb: `c` d\n", Ok(&[("a", "{x} and {y}"), ("b", "`c` d")]));
+        check("a: @owner\nc: %d\n", Ok(&[("a", "@owner"), ("c", "%d")]));
     }
 
     #[test]

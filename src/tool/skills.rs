@@ -4,6 +4,7 @@
 use super::{Desk, front};
 use crate::text::unseen::spelt_out;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -39,9 +40,9 @@ pub struct Skill {
 /// `metadata` are for people.
 #[derive(Deserialize)]
 struct Front {
-    name: Option<String>,
-    description: Option<String>,
-    compatibility: Option<serde_json::Value>,
+    name: Option<Value>,
+    description: Option<Value>,
+    compatibility: Option<Value>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub struct Skills {
     pub found: Vec<Skill>,
     /// One sentence for each problem.
     pub problems: Vec<String>,
+    /// The names of the folders whose skill was left out, each with the sentence that says why.
+    left_out: Vec<(String, String)>,
 }
 
 /// The available skills. If two skills have the same name, the first one is used. A file that is found through two
@@ -70,9 +73,10 @@ pub fn find(desk: &Desk) -> Skills {
                     seen.insert(real);
                     skills.add(skill, problem, &shown);
                 }
-                Err(why) => skills.problems.push(format!("`{shown}` {why} It was left out.")),
+                Err(why) => skills.leave_out(&path, format!("`{shown}` {why} It was left out.")),
             }
         }
+        skills.problems.extend(misnamed(desk, &place.path));
     }
     if let (_, more @ 1..) = skills.list() {
         skills.problems.push(format!(
@@ -102,7 +106,33 @@ fn folders(of: &Path) -> Vec<PathBuf> {
     folders
 }
 
+/// A sentence for each folder without a `SKILL.md` that has a file whose name differs from this one in upper and lower
+/// case only.
+fn misnamed(desk: &Desk, of: &Path) -> Vec<String> {
+    let entries = |of: &Path| std::fs::read_dir(of).into_iter().flatten().flatten().take(ENTRIES);
+    let is_wrong = |it: &PathBuf| {
+        let name = it.file_name().unwrap_or_default();
+        name != FILE && name.eq_ignore_ascii_case(FILE) && !it.with_file_name(FILE).exists()
+    };
+    let mut found: Vec<PathBuf> = entries(of)
+        .filter(|it| it.path().is_dir())
+        .flat_map(|it| entries(&it.path()).map(|it| it.path()).collect::<Vec<_>>())
+        .filter(is_wrong)
+        .collect();
+    found.sort();
+    let said = |it: &PathBuf| {
+        format!("`{}` is not a skill: the file's name has to be `{FILE}`.", desk.shown(it))
+    };
+    found.iter().map(said).collect()
+}
+
 impl Skills {
+    fn leave_out(&mut self, path: &Path, why: String) {
+        let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+        self.left_out.push((folder.to_string_lossy().into_owned(), why.clone()));
+        self.problems.push(why);
+    }
+
     fn add(&mut self, skill: Skill, problem: Option<String>, shown: &str) {
         if self.found.iter().any(|it| it.name == skill.name) {
             let text = format!("`{shown}` has the same name as another skill, `{}`.", skill.name);
@@ -114,6 +144,9 @@ impl Skills {
 
     pub fn get(&self, name: &str) -> Result<&Skill, String> {
         self.found.iter().find(|it| it.name == name).ok_or_else(|| {
+            if let Some((_, why)) = self.left_out.iter().find(|it| it.0 == name) {
+                return format!("There is no skill `{name}`. {why}");
+            }
             let names: Vec<&str> = self.found.iter().map(|it| it.name.as_str()).collect();
             if names.is_empty() {
                 return format!("There is no skill `{name}`. There are no skills at all.");
@@ -171,7 +204,7 @@ fn read(desk: &Desk, path: &Path, is_users: bool) -> Result<(Skill, Option<Strin
     let (yaml, body) = front::split(&text).ok_or("has no front matter between two lines `---`.")?;
     let front: Front =
         front::parse(yaml).map_err(|why| format!("has front matter that is not YAML ({why})."))?;
-    let name = front.name.ok_or("has no `name` in its front matter.")?;
+    let name = words_of(front.name).ok_or("has no `name` in its front matter.")?;
     if !is_name(&name) {
         let name: String = name.chars().take(80).collect();
         return Err(format!(
@@ -179,7 +212,8 @@ fn read(desk: &Desk, path: &Path, is_users: bool) -> Result<(Skill, Option<Strin
              hyphens between them."
         ));
     }
-    let (description, is_cut) = front::line(&front.description.unwrap_or_default(), DESCRIPTION);
+    let (description, is_cut) =
+        front::line(&words_of(front.description).unwrap_or_default(), DESCRIPTION);
     if description.is_empty() {
         return Err("has no `description` in its front matter.".into());
     }
@@ -189,10 +223,24 @@ fn read(desk: &Desk, path: &Path, is_users: bool) -> Result<(Skill, Option<Strin
         format!("has the name `{name}`, but its folder has another name. Caliban uses `{name}`.")
     };
     let problem = is_cut.then(cut).or_else(|| (folder != name.as_str()).then(other));
-    let compatibility = front.compatibility.as_ref().and_then(serde_json::Value::as_str);
+    let compatibility = front.compatibility.as_ref().and_then(Value::as_str);
     let compatibility = front::line(compatibility.unwrap_or_default(), COMPATIBILITY).0;
     let body = spelt_out(body.trim()).0.into_owned();
     Ok((Skill { name, description, compatibility, path: path.to_owned(), body }, problem))
+}
+
+/// The text of a field, whose value may be a word, a number or a list of words.
+fn words_of(field: Option<Value>) -> Option<String> {
+    match field? {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(it) => Some(it.to_string()),
+        Value::Array(all) => {
+            let words: Vec<String> = all.into_iter().filter_map(|it| words_of(Some(it))).collect();
+            Some(words.join(", "))
+        }
+        Value::Null | Value::Object(_) => None,
+    }
 }
 
 fn is_name(name: &str) -> bool {

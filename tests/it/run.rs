@@ -62,6 +62,28 @@ impl Ran {
 }
 
 #[test]
+fn a_run_names_the_skills_that_it_leaves_out() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Done."));
+    let setup = setup(&server)
+        .file(".claude/skills/odd/SKILL.md", "---\nname: odd\ndescription: \"x\n---\nDo.\n")
+        .file(
+            ".claude/skills/beta/SKILL.md",
+            "---\nname: beta\ndescription: [beta] Lints: all\n---\nDo.\n",
+        )
+        .file(".claude/skills/low/skill.md", "---\nname: low\ndescription: x\n---\nDo.\n");
+    let odd = "`.claude/skills/odd/SKILL.md` has front matter that is not YAML (line 3 column 14: unclosed quote). \
+               It was left out.";
+    let low = "`.claude/skills/low/skill.md` is not a skill: the file's name has to be `SKILL.md`.";
+    let ran = run(&setup, &["go"]);
+    assert!(ran.err.contains(odd) && ran.err.contains(low), "{}", ran.err);
+    assert!(server.requests()[0].system_text().contains("- beta: [beta] Lints: all"));
+    let lines = run(&setup, &["--json", "go"]).lines();
+    let notes: Vec<&str> = lines.iter().filter_map(|it| it["text"].as_str()).collect();
+    assert!(notes.contains(&odd) && notes.contains(&low), "{notes:?}");
+}
+
+#[test]
 fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
     let server = Server::start();
     server.reply(Reply::new().text("I look.").call("c1", "read", json!({ "path": "a.txt" })));
