@@ -194,7 +194,7 @@ end
 ---@return boolean
 local function unwanted(r, disk)
   return r.create
-    and not r.empty_agreed
+    and not state.is_empty_agreed(r)
     and not file.odd(r.buf)
     and file.empty(r.buf)
     and (

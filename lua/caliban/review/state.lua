@@ -231,6 +231,13 @@ function M.agree_to_empty(r)
   r.empty_agreed, r.acted = true, true
 end
 
+--- Whether the user has agreed to a new file without text.
+---@param r caliban.Review
+---@return boolean
+function M.is_empty_agreed(r)
+  return r.empty_agreed == true
+end
+
 --- Records that the user has agreed to the renaming.
 ---@param r caliban.Review
 ---@param was string the path before the renaming
