@@ -153,8 +153,10 @@ pub fn reasons<'a>(
     let (before, after): (Vec<&str>, Vec<&str>) =
         (part.before.lines().collect(), part.after.lines().collect());
     let (mut come, mut gone): (HashSet<&str>, HashSet<&str>) = Default::default();
-    let mut removes = false;
-    for hunk in diff(part.before, part.after) {
+    let hunks = diff(part.before, part.after);
+    // a new file without text has no lines by which a reason could name it
+    let mut removes = hunks.is_empty();
+    for hunk in hunks {
         if hunk.new.is_empty() {
             removes = true;
             gone.extend(before[span(&hunk.old)].iter().copied());

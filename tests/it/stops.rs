@@ -104,7 +104,7 @@ fn a_retry_after_header_of_an_hour_ends_the_turn() {
         server.reply(Reply::error(429).header("retry-after", "3600"));
         server.reply(Reply::said("Fine."));
         let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
-        nvim.ask("go", "! Rate limited by the provider: the next request may be sent in 60 min.");
+        nvim.ask("go", "! Rate limited by the provider: the next request may be sent in 60 min: “");
         nvim.ask("two", "Fine.");
         assert_eq!(server.requests().len(), 2);
     }
