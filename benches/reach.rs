@@ -4,6 +4,7 @@ use super::report::median;
 use caliban::event::Access;
 use caliban::reach::{Folders, Reach};
 use caliban::rules::{self, Origin, Rules, WrittenRule};
+use caliban::sandbox::network::Network;
 use caliban::sandbox::{self, Sandbox};
 use caliban::supervisor::{self, Supervised};
 use caliban::web::Web;
@@ -86,17 +87,27 @@ fn sandboxed() -> String {
         hidden: vec![PathBuf::from("/root"), PathBuf::from("/home")],
         temporary: None,
         network: false,
+        holder: None,
         proxy: false,
         gate: None,
         kept: Vec::new(),
     };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let network = runtime.block_on(Network::start(program)).ok();
+    let holder = network.as_ref().and_then(Network::holder);
     let proxied = Sandbox { proxy: true, ..limits.clone() };
+    let shared = Sandbox { holder, ..proxied.clone() };
     let without = each_run(program, None);
     let mut rows = format!(
         "| **a command in the sandbox, ms** | | | | | | | |\n\
          | without the sandbox | | | {without:.2} | | | | |\n"
     );
-    for (name, limits) in [("in the sandbox", &limits), ("in the sandbox with a proxy", &proxied)] {
+    let kinds = [
+        ("in the sandbox", &limits),
+        ("in the sandbox with a proxy", &proxied),
+        ("in the network of a conversation", &shared),
+    ];
+    for (name, limits) in kinds {
         let more = each_run(program, Some(limits)) - without;
         let is = if more <= SANDBOXED { "met" } else { "**short**" };
         rows += &format!("| {name}, more | | | {more:.2} | | | ≤ {SANDBOXED} | {is} |\n");
@@ -124,7 +135,7 @@ async fn run(program: &Path, limits: Option<&Sandbox>) {
     if limits.is_some_and(|it| it.proxy) {
         let rules = watch::channel(Arc::default()).1;
         let web = Web::new(Vec::new(), PathBuf::new());
-        let gate = Gate { rules, web, closed: None, opened: Vec::new() };
+        let gate = Gate { rules, web, closed: None, opened: Vec::new(), pass: None };
         proxy = Some(Proxy::start(supervised.listener().await.unwrap(), gate).unwrap());
     }
     assert!(supervised.ended().await.unwrap().success());

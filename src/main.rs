@@ -37,6 +37,9 @@ fn main() -> ExitCode {
     if first == sandbox::CHECK {
         return sandbox::check(proxy::serve_without_rules);
     }
+    if first == sandbox::network::ARGUMENT {
+        return sandbox::network::hold();
+    }
     if first == supervisor::ARGUMENT {
         return supervisor::run(std::env::args_os());
     }

@@ -14,6 +14,7 @@ pub mod descriptor;
 mod files;
 #[cfg(target_os = "linux")]
 mod namespaces;
+pub mod network;
 #[cfg(any(target_os = "macos", test))]
 mod seatbelt;
 #[cfg(target_os = "linux")]
@@ -61,6 +62,9 @@ pub struct Sandbox {
     pub kept: Vec<PathBuf>,
     /// Whether the command may use the network.
     pub network: bool,
+    /// The process that holds the network of the conversation (see `network`). `None` if the command has a network of
+    /// its own.
+    pub holder: Option<u32>,
     /// Whether the network of the full sandbox gets a listener, on which this program serves as a proxy.
     pub proxy: bool,
     /// The file that is this program for commands (see `tool::git::gate`).
@@ -165,6 +169,7 @@ pub fn probe() -> ExitCode {
         temporary: None,
         kept: Vec::new(),
         network: false,
+        holder: None,
         proxy: false,
         gate: None,
     };

@@ -45,6 +45,11 @@ const LISTENER: i32 = i32::MIN + 1;
 const PROXIES: [&str; 6] =
     ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
+/// The variable with the password for the proxy. The command finds it in the address of its proxy.
+pub const PASS: &str = "CALIBAN_PROXY";
+/// The name that goes with the password.
+pub const USER: &str = "caliban";
+
 /// The exit code that shells use for a command that cannot be run.
 const NOT_RUN: u8 = 126;
 
@@ -334,7 +339,8 @@ fn confined(limits: &OsStr, command: &OsStr) -> Result<process::Command, String>
 fn hand_on(listener: &TcpListener, command: &mut process::Command) -> io::Result<()> {
     let address = listener.local_addr()?;
     descriptor::send(&io::stdin(), &LISTENER.to_le_bytes(), listener.as_fd())?;
-    command.envs(PROXIES.map(|it| (it, format!("http://{address}"))));
+    let pass = env::var(PASS).map(|it| format!("{USER}:{it}@")).unwrap_or_default();
+    command.envs(PROXIES.map(|it| (it, format!("http://{pass}{address}")))).env_remove(PASS);
     command.envs(["NO_PROXY", "no_proxy"].map(|it| (it, "localhost,127.0.0.1")));
     Ok(())
 }

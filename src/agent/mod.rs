@@ -164,6 +164,7 @@ impl Agent {
     fn new(setup: Setup) -> (Agent, Ends) {
         let Setup { id, desk, screen, store, session, read_only, wishes, draft, limits, .. } =
             setup;
+        let desk = Desk { confinement: desk.confinement.of_conversation(), ..desk };
         let learned = setup.measures.as_deref().map(measures::read).unwrap_or_default();
         let session = Session { learned, limits, ..session };
         let partial = Partial::of(session.model.clone(), setup.partial);

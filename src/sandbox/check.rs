@@ -76,6 +76,7 @@ fn confined(strength: &str, rest: &[String]) -> String {
         hidden: vec![below("secret"), below("socket")],
         temporary: None,
         network: false,
+        holder: None,
         proxy: true,
         gate: None,
         kept: Vec::new(),

@@ -3,7 +3,7 @@
 
 use super::Sandbox;
 use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
 };
@@ -24,18 +24,15 @@ const NONE: Option<&str> = None;
 const SHARED: &str = "/dev/shm";
 
 pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
-    let (user, group, folder) = (getuid(), getgid(), env::current_dir());
+    let folder = env::current_dir();
     let sockets = listening()?;
-    let mut flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
-    if !sandbox.network {
-        flags |= CloneFlags::CLONE_NEWNET;
+    match sandbox.holder {
+        _ if sandbox.network => (),
+        Some(holder) => join_network(holder)?,
+        None => make_network()?,
     }
-    unshare(flags).map_err(|it| format!("namespaces: {it}"))?;
-    let map =
-        |file: &str, text: String| fs::write(file, text).map_err(|it| format!("{file}: {it}"));
-    map("/proc/self/setgroups", "deny".to_owned())?;
-    map("/proc/self/uid_map", format!("{user} {user} 1"))?;
-    map("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    // the network belongs to the user namespace around this one, so that no command can change it
+    unshared(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC)?;
     // changes of mounts from here on affect only this namespace
     mounted("/", NONE, NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE)?;
     // a new build may have replaced this program; then commands find git itself
@@ -71,8 +68,34 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
         hide_socket(path)?;
     }
     // the current folder is still the one below the new mounts, so it is entered again
-    folder.and_then(env::set_current_dir).map_err(|it| format!("the folder: {it}"))?;
-    if sandbox.network { Ok(()) } else { bring_loopback_up() }
+    folder.and_then(env::set_current_dir).map_err(|it| format!("the folder: {it}"))
+}
+
+/// Gives this process a network in which it can connect only to itself.
+pub(super) fn make_network() -> Result<(), String> {
+    unshared(CloneFlags::CLONE_NEWNET)?;
+    bring_loopback_up()
+}
+
+/// Puts this process into the network of another one, which has made it.
+fn join_network(holder: u32) -> Result<(), String> {
+    let failed = |it: &dyn std::fmt::Display| format!("the network of the conversation: {it}");
+    let open = |it: &str| fs::File::open(format!("/proc/{holder}/ns/{it}"));
+    let (user, network) = (open("user").map_err(|it| failed(&it))?, open("net"));
+    let network = network.map_err(|it| failed(&it))?;
+    setns(user, CloneFlags::CLONE_NEWUSER).map_err(|it| failed(&it))?;
+    setns(network, CloneFlags::CLONE_NEWNET).map_err(|it| failed(&it))
+}
+
+/// Gives this process a user namespace, in which it keeps its user and group, and these namespaces in it.
+fn unshared(flags: CloneFlags) -> Result<(), String> {
+    let (user, group) = (getuid(), getgid());
+    unshare(CloneFlags::CLONE_NEWUSER | flags).map_err(|it| format!("namespaces: {it}"))?;
+    let map =
+        |file: &str, text: String| fs::write(file, text).map_err(|it| format!("{file}: {it}"));
+    map("/proc/self/setgroups", "deny".to_owned())?;
+    map("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    map("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 
 /// Mounts another folder in the place of one that all programs share. The kept entries of the shared folder stay in

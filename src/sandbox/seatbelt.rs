@@ -95,6 +95,7 @@ mod tests {
             hidden: vec!["/Users/me/.ssh".into()],
             temporary: None,
             network: false,
+            holder: None,
             proxy: false,
             gate: None,
             kept: Vec::new(),

@@ -1,18 +1,23 @@
 //! The sandbox of the model's commands: the user's settings, and the limits for the commands of one project.
 
+mod limits;
+
+pub use limits::{Limits, Report};
+
 use super::Desk;
-use super::git::gate::{self, Order};
-use super::planted::{Places, Watch};
-use crate::reach::{self, Locks};
+use super::git::gate::Order;
+use super::planted::Places;
+use crate::reach;
 use crate::regular;
 use crate::rules::{self, Rules};
+use crate::sandbox::network::Network;
 use crate::sandbox::{self, Sandbox, Strength};
 use crate::web::proxy::Gate;
-use std::io::{self, Read, Seek};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tempfile::{NamedTempFile, TempDir};
-use tokio::process::Command;
 use tokio::sync::watch;
 
 /// Caches of build tools, relative to the home folder. Commands may write in them.
@@ -44,22 +49,8 @@ const SOCKETS: &[&str] = &[
     "/var/run/docker.sock",
 ];
 
-/// Environment variables that contain the path of such a socket.
-const NAMED: &[&str] = &[
-    "DBUS_SESSION_BUS_ADDRESS",
-    "DISPLAY",
-    "DOCKER_HOST",
-    "GPG_AGENT_INFO",
-    "SSH_AUTH_SOCK",
-    "WAYLAND_DISPLAY",
-    "XDG_RUNTIME_DIR",
-];
-
 /// The folder that has Caliban as `git`, in the commands' temporary folder.
 const GATE: &str = ".caliban";
-/// The most bytes of a report that are read.
-const REPORT: u64 = 100_000;
-
 /// The user's settings of the sandbox.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
@@ -80,6 +71,8 @@ pub struct Confinement {
     program: PathBuf,
     strength: Arc<OnceLock<Option<Strength>>>,
     temporary: Arc<OnceLock<Option<TempDir>>>,
+    /// The network of the conversation's commands, from the first command on.
+    network: Arc<watch::Sender<Option<Network>>>,
     /// Whether rules that allow hosts are ignored.
     is_closed: bool,
     /// Whether commands may write only in their temporary folder.
@@ -100,41 +93,15 @@ pub struct Confinement {
 const CLOSED: &str = "is closed, because untrusted text may be in the conversation and auto mode runs the command \
     without asking the user";
 
-/// The sandbox of a command, and the temporary folder that the command's environment needs.
-pub struct Limits {
-    pub sandbox: Sandbox,
-    temporary: PathBuf,
-    /// The folders in which `planted` looks for files that the command may not create. `None` if the command may write
-    /// only in its temporary folder, or if the sandbox is not the full one.
-    places: Option<Places>,
-    /// What Caliban in the place of git needs to know, if it stands there.
-    gate: Option<Order>,
-    /// The file by which git asks for a change of the repository's configuration.
-    settings: Option<NamedTempFile>,
-}
-
-/// The file for the locked paths that a git command would change.
-pub struct Report {
-    /// Caliban reads the open file, so a command that puts another one in its place changes nothing.
-    file: NamedTempFile,
-}
-
-impl Report {
-    /// The locked paths that git has reported; there are none if git has run.
-    pub fn read(&self) -> Vec<String> {
-        let mut text = Vec::new();
-        let mut file = self.file.as_file();
-        let _ = file.rewind();
-        let _ = file.take(REPORT).read_to_end(&mut text);
-        let paths: Vec<String> = serde_json::from_slice(&text).unwrap_or_default();
-        let locks = Locks::new();
-        paths.into_iter().filter(|it| locks.unit(it).is_some()).collect()
-    }
-}
-
 impl Confinement {
     pub fn new(settings: Settings, private: Vec<PathBuf>, program: PathBuf) -> Confinement {
         Confinement { settings, private, program, ..Confinement::default() }
+    }
+
+    /// The same sandbox for another conversation, whose commands have a temporary folder and a network of their own.
+    #[must_use]
+    pub fn of_conversation(self) -> Confinement {
+        Confinement { temporary: Arc::default(), network: Arc::default(), ..self }
     }
 
     /// Whether the user's settings say that commands run in a sandbox.
@@ -208,11 +175,14 @@ impl Confinement {
         Confinement { owned: Some(paths), ..self }
     }
 
-    /// The gate that decides on the connections of a command in this sandbox.
-    pub fn gate(&self, desk: &Desk) -> Gate {
+    /// The gate that decides on the connections of a command with these limits. `None` if it has no proxy.
+    pub fn gate(&self, desk: &Desk, limits: &Limits) -> Option<Gate> {
         let closed = self.is_closed.then_some(CLOSED);
         let opened = rules::opening(&self.opened);
-        Gate { rules: self.rules.subscribe(), web: desk.web.clone(), closed, opened }
+        let pass = Some(limits.pass.clone());
+        let gate =
+            Gate { rules: self.rules.subscribe(), web: desk.web.clone(), closed, opened, pass };
+        limits.has_proxy().then_some(gate)
     }
 
     /// Uses these rules for the connections of commands, also of those that run.
@@ -242,7 +212,30 @@ impl Confinement {
             .get_or_init(|| tempfile::Builder::new().prefix("caliban-").tempdir().ok());
         let made =
             made.as_ref().ok_or_else(|| io::Error::other("no temporary folder can be made"))?;
-        Ok(Some(self.limited(desk, strength, made.path().to_owned())))
+        let mut limits = self.limited(desk, strength, made.path().to_owned());
+        limits.pass = password()?;
+        let is_shared = strength == Strength::Full && !self.settings.network && !self.is_read_only;
+        if is_shared {
+            let (network, holder) = self.joined().await?;
+            limits.sandbox.holder = Some(holder);
+            limits.network = Some(network);
+        }
+        Ok(Some(limits))
+    }
+
+    /// The network of the conversation, and the process that holds it. If that process was killed, a new network
+    /// begins.
+    async fn joined(&self) -> io::Result<(Network, u32)> {
+        let network = self.network.borrow().clone();
+        if let Some(network) = network
+            && let Some(holder) = network.holder()
+        {
+            return Ok((network, holder));
+        }
+        let network = Network::start(&self.program).await?;
+        let holder = network.holder().ok_or_else(|| io::Error::other("its network has ended"))?;
+        self.network.send_replace(Some(network.clone()));
+        Ok((network, holder))
     }
 
     fn limited(&self, desk: &Desk, strength: Strength, temporary: PathBuf) -> Limits {
@@ -283,21 +276,26 @@ impl Confinement {
             temporary: is_ours.then_some(temporary),
             kept,
             network: self.settings.network,
+            holder: None,
             proxy: strength == Strength::Full,
             gate: None,
         };
         let is_watched = strength == Strength::Full && !self.is_read_only;
-        let mut gate = is_watched.then(|| self.gate_of_git(desk, &sandbox, &seen)).flatten();
-        let real = sandbox.temporary.as_deref().unwrap_or(&seen);
-        let settings = NamedTempFile::with_prefix_in("git-", real).ok();
-        let settings = settings.filter(|_| gate.is_some() && !self.is_apart);
-        if let (Some(gate), Some(file)) = (&mut gate, &settings) {
-            gate.settings = file.path().file_name().map(|it| seen.join(it));
-        }
+        let gated = is_watched.then(|| self.gate_of_git(desk, &sandbox, &seen)).flatten();
+        let (gate, settings) = gated.unzip();
+        let settings = settings.flatten();
         sandbox.gate = gate.as_ref().map(|it| it.folder.join("git"));
         sandbox.fixed.extend(gate.iter().map(|it| it.folder.clone()));
         let places = is_watched.then_some(places);
-        Limits { sandbox, temporary: seen, places, gate, settings }
+        Limits {
+            sandbox,
+            temporary: seen,
+            places,
+            network: None,
+            pass: String::new(),
+            gate,
+            settings,
+        }
     }
 
     /// The paths that commands may write, apart from their temporary folder.
@@ -315,19 +313,27 @@ impl Confinement {
         writable
     }
 
-    /// Makes the file that is Caliban as `git` for commands.
-    fn gate_of_git(&self, desk: &Desk, sandbox: &Sandbox, seen: &Path) -> Option<Order> {
-        let real = sandbox.temporary.as_deref().unwrap_or(seen).join(GATE);
-        std::fs::create_dir_all(&real).ok()?;
+    /// Makes the file that is Caliban as `git` for commands, and the file by which git asks for a change of the
+    /// repository's configuration.
+    fn gate_of_git(
+        &self,
+        desk: &Desk,
+        sandbox: &Sandbox,
+        seen: &Path,
+    ) -> Option<(Order, Option<NamedTempFile>)> {
+        let real = sandbox.temporary.as_deref().unwrap_or(seen);
+        std::fs::create_dir_all(real.join(GATE)).ok()?;
         // the sandbox mounts this program over the file
-        std::fs::OpenOptions::new().create(true).append(true).open(real.join("git")).ok()?;
-        Some(Order {
+        OpenOptions::new().create(true).append(true).open(real.join(GATE).join("git")).ok()?;
+        let settings = NamedTempFile::with_prefix_in("git-", real).ok().filter(|_| !self.is_apart);
+        let order = Order {
             root: desk.root.clone(),
             folder: seen.join(GATE),
             unlocked: self.unlocked.clone(),
             report: None,
-            settings: None,
-        })
+            settings: settings.as_ref().and_then(|it| Some(seen.join(it.path().file_name()?))),
+        };
+        Some((order, settings))
     }
 
     /// The paths to hide: the user's secrets, Caliban's own data, and sockets. A folder that contains a writable folder
@@ -352,6 +358,13 @@ impl Confinement {
     }
 }
 
+/// A password that nobody can guess.
+fn password() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+}
+
 /// The entry of a folder that all programs share which is this path, or contains it; the shared folder itself if it is
 /// this path.
 fn entry(path: &Path) -> Option<PathBuf> {
@@ -369,45 +382,6 @@ fn of_worktree(root: &Path) -> Option<PathBuf> {
     let knows = Path::new(back.trim_end()).canonicalize().ok()? == mark.canonicalize().ok()?;
     let common = own.join(text(&own.join("commondir"))?.trim_end()).canonicalize().ok()?;
     (knows && common.join("HEAD").is_file()).then_some(common)
-}
-
-impl Limits {
-    /// Whether the command's network has a listener for a proxy.
-    pub fn has_proxy(&self) -> bool {
-        self.sandbox.proxy && !self.sandbox.network
-    }
-
-    /// Watches for files that the command may not create (see `planted`).
-    pub(super) fn watch(&mut self, desk: &Desk) -> Option<Watch> {
-        let settings = self.settings.take();
-        self.places.as_ref().map(|it| it.watch(desk.workspace.clone(), settings))
-    }
-
-    /// Sets the variables for the command's temporary folder, and removes the variables with sockets that the command
-    /// cannot reach.
-    pub fn apply(&self, command: &mut Command) {
-        for it in NAMED {
-            command.env_remove(it);
-        }
-        command.env("TMPDIR", &self.temporary);
-        let Some(gate) = &self.gate else { return };
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::iter::once(gate.folder.clone()).chain(std::env::split_paths(&path));
-        if let (Ok(path), Ok(order)) = (std::env::join_paths(folders), serde_json::to_string(gate))
-        {
-            command.env("PATH", path).env(gate::VARIABLE, order);
-        }
-    }
-
-    /// Has a git command report the locked paths that it would change, instead of printing them. `None` if Caliban does
-    /// not stand in the place of git.
-    pub fn report(&mut self) -> Option<Report> {
-        let gate = self.gate.as_mut()?;
-        let real = self.sandbox.temporary.as_deref().unwrap_or(&self.temporary);
-        let file = NamedTempFile::with_prefix_in("git-", real).ok()?;
-        gate.report = Some(self.temporary.join(file.path().file_name()?));
-        Some(Report { file })
-    }
 }
 
 #[cfg(test)]

@@ -152,7 +152,7 @@ impl Filter {
         let streams = Streams::Filter;
         let mut command = process::prepared(desk, &parted(&self.line), limits.as_ref(), streams)?;
         command.stderr(Stdio::from(input(text)?));
-        let gate = limits.as_ref().filter(|it| it.has_proxy()).map(|_| confinement.gate(desk));
+        let gate = limits.as_ref().and_then(|it| confinement.gate(desk, it));
         let time = Duration::from_millis(ms.into());
         let mut process = Process::start(command, streams, Some(time), gate, None).await?;
         let mut printed = Vec::new();

@@ -33,8 +33,8 @@ const PURPOSE: &str = "Runs a command with bash in the project's root and return
     most commands. Each call is a new shell without input; its processes end with it. Example: {\"command\":\"cargo \
     test\",\"timeout_s\":300}. Long output is cut in the middle, and kept in a file. With background, it returns at \
     once with a job's number: go on with the tool job. With terminal, the command runs in a terminal of 80x24. The \
-    sandbox allows writes in the project and $TMPDIR, and connections to allowed hosts. Ask for more with hosts or \
-    outside_sandbox.";
+    sandbox allows writes in the project and $TMPDIR, and connections to allowed hosts and to servers that run as jobs. \
+    Ask for more with hosts or outside_sandbox.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -149,7 +149,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let command = process::prepared(desk, &args.command, limits.as_ref(), streams);
         let command = command.map_err(started)?;
         let unsaved = unsaved(desk).await;
-        let gate = limits.as_ref().filter(|it| it.has_proxy()).map(|_| desk.confinement.gate(desk));
+        let gate = limits.as_ref().and_then(|it| desk.confinement.gate(desk, it));
         let watch = limits.as_mut().and_then(|it| it.watch(desk));
         if args.background {
             let is_contained = limits.is_some() && desk.confinement.contains(&desk.root);

@@ -8,7 +8,9 @@ mod tests;
 use super::Web;
 use super::address;
 use crate::rules::{Rule, Rules};
+use crate::supervisor::USER;
 use crate::text::cause;
+use base64::prelude::{BASE64_STANDARD, Engine};
 use head::{Asked, Fault, MOST, Way};
 use std::io;
 use std::net::IpAddr;
@@ -26,6 +28,9 @@ use url::Host;
 const CONNECTIONS: usize = 128;
 /// The most refusals of a command that are kept.
 const REFUSALS: usize = 50;
+/// The answer to a request without the password. Some programs send it only after this answer.
+const NO_PASS: &str =
+    "407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"caliban\"";
 /// How long a command may take to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 /// How long to look up a host, and how long to connect to one of its addresses.
@@ -44,6 +49,9 @@ pub struct Gate {
     pub closed: Option<&'static str>,
     /// Rules that open further hosts to the command, even if `closed` is set.
     pub opened: Vec<Rule>,
+    /// The password of the command's programs. Other commands of the conversation reach the proxy too. `None` if no
+    /// password is needed.
+    pub pass: Option<String>,
 }
 
 /// A proxy that runs. Dropping it ends all of its connections.
@@ -123,6 +131,7 @@ pub fn serve_without_rules(listener: std::net::TcpListener) {
             web: Web::new(Vec::new(), PathBuf::new()),
             closed: None,
             opened: Vec::new(),
+            pass: None,
         };
         if let Ok(runtime) = runtime {
             runtime.block_on(async {
@@ -155,6 +164,10 @@ async fn attend(mut client: TcpStream, gate: Gate, refusals: mpsc::Sender<Refusa
         Err(Fault::Gone) => return,
         Err(fault) => return answer(&mut client, fault.status(), fault.said()).await,
     };
+    if !gate.knows(asked.pass.as_deref()) {
+        let said = "This proxy belongs to another command. Use the address in HTTP_PROXY.";
+        return answer(&mut client, NO_PASS, said).await;
+    }
     match gate.connect(&asked.host, asked.port).await {
         Ok(server) => {
             let closes = gate.closes(asked.host.to_string(), asked.port);
@@ -213,6 +226,16 @@ impl Gate {
     /// Whether any host is open to the command.
     pub fn opens(&self) -> bool {
         !self.opened.is_empty() || self.closed.is_none() && self.rules.borrow().opens_network()
+    }
+
+    /// Whether a request comes from the command.
+    fn knows(&self, pass: Option<&str>) -> bool {
+        self.pass.as_ref().is_none_or(|it| {
+            let word = BASE64_STANDARD.encode(format!("{USER}:{it}"));
+            pass.and_then(|it| it.split_once(' ')).is_some_and(|(kind, given)| {
+                kind.eq_ignore_ascii_case("basic") && given.trim() == word
+            })
+        })
     }
 
     /// Whether the command may connect to this host. The error is the end of a sentence that begins with the host.

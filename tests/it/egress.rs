@@ -13,8 +13,15 @@ use std::net::{Ipv4Addr, TcpStream};
 
 /// A command that asks the proxy for a page and prints the answer.
 fn get(url: &str) -> String {
+    format!("{PASS}; exec 3<>/dev/tcp/127.0.0.1/${{HTTP_PROXY##*:}}; {}", request(url))
+}
+
+/// Reads the name and the password from the address of the proxy.
+const PASS: &str = "p=${HTTP_PROXY#http://}; p=$(printf %s \"${p%@*}\" | base64 -w0)";
+
+fn request(url: &str) -> String {
     format!(
-        "exec 3<>/dev/tcp/127.0.0.1/${{HTTP_PROXY##*:}}; printf 'GET {url} HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3"
+        "printf 'GET {url} HTTP/1.1\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n' \"$p\" >&3; cat <&3"
     )
 }
 
@@ -56,6 +63,25 @@ fn a_command_reaches_a_host_that_a_rule_allows_and_no_other() {
     scene.nvim.keys(":Caliban log permissions<CR>");
     // the window is narrow and breaks the line within the port
     scene.nvim.wait_screen("refused: connect to");
+}
+
+#[test]
+fn everyday_programs_give_the_password_of_their_proxy() {
+    if !is_full() {
+        return;
+    }
+    let site = Site::start();
+    site.page("/a", "text/plain", "the page");
+    let scene = scene(&site, "ask", &[&site.host()]);
+    let url = site.url("/a");
+    let python = format!("import urllib.request as u; print(u.urlopen(\"{url}\").read())");
+    for program in [format!("curl -s {url}"), format!("python3 -c '{python}'")] {
+        // the site is on loopback, to which programs usually connect directly
+        let said = shell(&scene, &format!("unset NO_PROXY no_proxy; {program}"));
+        assert!(said.contains("the page"), "{program}: {said}");
+    }
+    let said = shell(&scene, &format!("unset NO_PROXY no_proxy; git ls-remote {url}"));
+    assert!(site.asked().iter().any(|it| it.contains("/a/info/refs")), "{said}");
 }
 
 #[test]
@@ -275,9 +301,13 @@ fn neither_a_process_outside_nor_another_command_reaches_the_proxy_of_a_command(
     let port = said.lines().find_map(|it| it.strip_prefix("port ")).unwrap().parse().unwrap();
     let connects = TcpStream::connect((Ipv4Addr::LOCALHOST, port));
     assert!(connects.is_err(), "{port}");
-    // another command does not reach the proxy either
-    let said = shell(&scene, &format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected"));
-    assert!(said.contains("Connection refused"), "{said}");
+    // the proxy does not serve another command, which has another password
+    let asks = format!("{PASS}; exec 3<>/dev/tcp/127.0.0.1/{port}; {}", request(&site.url("/a")));
+    let said = shell(&scene, &asks);
+    assert!(said.contains("HTTP/1.1 407 Proxy Authentication Required"), "{said}");
+    let said = shell(&scene, &asks.replace(PASS, "p="));
+    assert!(said.contains("HTTP/1.1 407 Proxy Authentication Required"), "{said}");
+    assert_eq!(site.asked().len(), 0);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Background jobs, from the call that starts them to their end. No job outlives its conversation.
 
 mod owner;
+#[cfg(target_os = "linux")]
+mod server;
 
 use crate::grants::call;
 use crate::kit::chat::assert_grows;

@@ -17,6 +17,8 @@ pub(super) struct Asked {
     /// The bytes that the server gets first: for a request, its new head and the part of its body that has arrived.
     pub(super) bytes: Vec<u8>,
     pub(super) way: Way,
+    /// The value of the header `Proxy-Authorization`.
+    pub(super) pass: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -95,7 +97,8 @@ fn tunnel(target: &str, headers: &[httparse::Header<'_>], rest: &[u8]) -> Result
     if body(headers)? > 0 {
         return Err(Fault::Malformed);
     }
-    Ok(Asked { host: known(host)?, port, bytes: rest.to_vec(), way: Way::Tunnel })
+    let (bytes, way, pass) = (rest.to_vec(), Way::Tunnel, pass(headers));
+    Ok(Asked { host: known(host)?, port, bytes, way, pass })
 }
 
 /// The host in the form that the rules and the resolver get.
@@ -144,7 +147,12 @@ fn plain(
     let here = usize::try_from(length).unwrap_or(usize::MAX).min(rest.len());
     bytes.extend_from_slice(&rest[..here]);
     let body = length - here as u64;
-    Ok(Asked { host, port, bytes, way: Way::Request { body } })
+    Ok(Asked { host, port, bytes, way: Way::Request { body }, pass: pass(headers) })
+}
+
+fn pass(headers: &[httparse::Header<'_>]) -> Option<String> {
+    let found = headers.iter().find(|it| it.name.eq_ignore_ascii_case("proxy-authorization"))?;
+    std::str::from_utf8(found.value).map(str::to_owned).ok()
 }
 
 /// The length of the body that the headers announce.

@@ -134,7 +134,7 @@ fn gate(hosts: &[&str], private: &[&str], found: &'static [&'static [&'static st
         let ips = found[n].iter().map(|it| it.parse().unwrap()).collect();
         async move { Ok(ips) }.boxed()
     });
-    Gate { rules: fixed(hosts), web, closed: None, opened: Vec::new() }
+    Gate { rules: fixed(hosts), web, closed: None, opened: Vec::new(), pass: None }
 }
 
 struct Scene {
@@ -167,8 +167,13 @@ impl Scene {
 async fn a_host_without_a_rule_is_refused_before_it_is_looked_up() {
     let mut web = Web::new(Vec::new(), "/none".into());
     web.lookup = Arc::new(|it| panic!("{it} was looked up"));
-    let mut scene =
-        scene(Gate { rules: fixed(&["*.b.org"]), web, closed: None, opened: Vec::new() });
+    let mut scene = scene(Gate {
+        rules: fixed(&["*.b.org"]),
+        web,
+        closed: None,
+        opened: Vec::new(),
+        pass: None,
+    });
     for target in ["evil.org:443", "b.org:443", "a.b.org:22", "notb.org:443", "a.b.org.evil.org:80"]
     {
         let said = scene.connect(target).await;
