@@ -45,7 +45,8 @@ for _, file in ipairs(vim.fn.sort(vim.fn.glob(here .. '/*_test.lua', true, true)
     local options = { env = { CALIBAN_TEST_FILE = file, CALIBAN_TEST_NVIM = nvim }, text = true }
     local ended = vim.system(command, options):wait()
     io.stdout:write(ended.stdout)
-    if ended.code ~= 0 then
+    -- a Neovim that crashed has a signal
+    if ended.code ~= 0 or ended.signal ~= 0 then
       failed = failed + 1
       io.stdout:write(ended.stderr .. '\n')
     end
