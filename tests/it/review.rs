@@ -2,6 +2,7 @@
 
 mod again;
 mod arrival;
+mod bytes;
 mod chaos;
 mod commands;
 mod comment;

@@ -3,10 +3,12 @@
 local M = {}
 
 local api = vim.api
+local bytes = require('caliban.editor.bytes')
 local disk = require('caliban.editor.disk')
 local names = require('caliban.editor.name')
 
-M.short = names.short
+M.short, M.disk = names.short, bytes.disk
+M.is_utf8, M.encodes = bytes.is_utf8, bytes.encodes
 
 ---@param path string
 ---@param resolved? boolean links in `path` were resolved before: a link in it now is not followed
@@ -91,32 +93,6 @@ function M.eol(buf)
   return vim.bo[buf].endofline and not M.empty(buf)
 end
 
---- The text on disk as the buffer would show it, lines joined by '\n'.
----@param buf integer
----@return string? text nil if the file cannot be read
----@return boolean? eol whether the last line ends with a line break
-function M.disk(buf)
-  local text = disk.read(api.nvim_buf_get_name(buf))
-  if not text then
-    return nil
-  end
-  local encoding = vim.bo[buf].fileencoding
-  if encoding ~= '' and encoding ~= 'utf-8' then
-    text = vim.iconv(text, encoding, 'utf-8') or text
-  end
-  if text:sub(1, 3) == '\239\187\191' then
-    text = text:sub(4)
-  end
-  if vim.bo[buf].fileformat == 'dos' then
-    text = text:gsub('\r\n', '\n')
-  elseif vim.bo[buf].fileformat == 'mac' then
-    text = text:gsub('\r', '\n')
-  end
-  local eol = text:sub(-1) == '\n'
-  text = eol and text:sub(1, -2) or text
-  return text:find('\0', 1, true) and text:gsub('%z', '\n') or text, eol
-end
-
 ---@param buf integer
 ---@return string lines joined by '\n'
 function M.text(buf)
@@ -141,7 +117,17 @@ end
 api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'FileChangedShellPost' }, {
   group = api.nvim_create_augroup('caliban.file', {}),
   callback = function(event)
-    stamps[event.buf] = M.stamp(event.buf)
+    local buf = event.buf
+    if event.event == 'BufReadPost' then
+      bytes.note_read(buf)
+    elseif event.event == 'BufWritePost' then
+      if names.real(event.match) ~= names.real(api.nvim_buf_get_name(buf)) then
+        -- `:write other`
+        return
+      end
+      bytes.note_written(buf, vim.v.cmdarg)
+    end
+    stamps[buf] = M.stamp(buf)
   end,
 })
 
@@ -213,33 +199,13 @@ function M.refresh(buf)
   end
 end
 
----@param buf integer
----@return boolean
-function M.is_utf8(buf)
-  local encoding = vim.bo[buf].fileencoding
-  return encoding == '' or encoding:find('^utf%-?8') ~= nil
-end
-
---- Whether a text can be written in the buffer's encoding.
----@param buf integer
----@param text string
----@return boolean
-function M.encodes(buf, text)
-  if M.is_utf8(buf) then
-    return true
-  end
-  local encoding = vim.bo[buf].fileencoding
-  local there = vim.iconv(text, 'utf-8', encoding)
-  return there ~= nil and vim.iconv(there, encoding, 'utf-8') == text
-end
-
 --- Writes the buffer as `:write` does. Creates the folder first if needed. Adds no line break if
 --- the last line had none.
 ---@param buf integer
 ---@param force boolean do not ask about a change on disk: the caller has compared the texts
 ---@return string? # why the buffer was not written, as the end of a sentence
 function M.write(buf, force)
-  local keep, path = vim.bo[buf].fixendofline, api.nvim_buf_get_name(buf)
+  local path = api.nvim_buf_get_name(buf)
   local before = stamp(path)
   local odd = disk.odd(path)
   if odd then
@@ -252,11 +218,8 @@ function M.write(buf, force)
     -- `:write!` would override the permissions
     return 'there is no permission to write it'
   end
-  local ok, err = pcall(function()
+  local ok, err = bytes.keep_end(buf, function()
     vim.fn.mkdir(vim.fs.dirname(path), 'p')
-    if keep and not vim.bo[buf].endofline then
-      vim.bo[buf].fixendofline = false
-    end
     api.nvim_buf_call(buf, function()
       local bang = force and not vim.bo[buf].readonly
       vim.cmd({ cmd = 'write', bang = bang, mods = { silent = true, lockmarks = true } })
@@ -264,9 +227,6 @@ function M.write(buf, force)
   end)
   if not api.nvim_buf_is_loaded(buf) then
     return stamp(path) == before and 'its buffer is gone' or nil
-  end
-  if vim.bo[buf].fixendofline ~= keep then
-    vim.bo[buf].fixendofline = keep
   end
   if vim.bo[buf].modified or (not ok and M.disk(buf) ~= M.text(buf)) then
     return ok and 'its buffer is still modified after the write' or M.reason(err)
@@ -283,15 +243,12 @@ function M.restore(buf)
   if odd then
     return odd
   end
-  local keep = vim.bo[buf].fixendofline
-  vim.bo[buf].fixendofline = keep and vim.bo[buf].endofline
-  local ok, err = pcall(function()
+  local ok, err = bytes.keep_end(buf, function()
     vim.fn.mkdir(vim.fs.dirname(api.nvim_buf_get_name(buf)), 'p')
     api.nvim_buf_call(buf, function()
       vim.cmd('noautocmd silent lockmarks keepalt write!')
     end)
   end)
-  vim.bo[buf].fixendofline = keep
   stamps[buf] = M.stamp(buf)
   return not ok and M.reason(err) or nil
 end

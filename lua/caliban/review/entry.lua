@@ -55,6 +55,25 @@ function M.set_eol(r, wanted)
   bo.fixendofline = wanted and eol[2]
 end
 
+--- Sets 'endofline' and 'fixendofline' as they were before the proposals, unless the user has set them since.
+---@param r caliban.Review
+function M.reset_eol(r)
+  local last = r.eol and r.proposals[#r.proposals]
+  if not r.eol or not last then
+    return
+  end
+  local bo, wanted = vim.bo[r.buf], last.eol[2]
+  if bo.endofline == wanted then
+    bo.endofline = r.eol[1]
+  end
+  if bo.fixendofline == (wanted and r.eol[2]) then
+    bo.fixendofline = r.eol[2]
+  end
+  if not bo.endofline then
+    require('caliban.editor.bytes').note_no_end(r.buf)
+  end
+end
+
 --- Makes 'endofline' and the hunks consistent, because Neovim's undo does not restore 'endofline'.
 --- After a redo has restored the hunks, sets the option as the last proposal did. If the user or a
 --- rewind has reset the option, drops the hunk that represents the newline at the end of the file.

@@ -5,6 +5,7 @@ local M = {}
 local api = vim.api
 local admission = require('caliban.review.admission')
 local arrival = require('caliban.review.arrival')
+local bytes = require('caliban.editor.bytes')
 local decision = require('caliban.review.decision')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
@@ -303,6 +304,7 @@ local function begin(item, p, buf)
     listen(r)
   end
   if not r.open then
+    bytes.note_before(buf)
     state.begin(r, p, item.owner, vim.bo[buf].modified)
     verdict.begin(r)
     order = vim.tbl_filter(function(other)

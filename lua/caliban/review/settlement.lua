@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
 local algebra = require('caliban.review.hunks.algebra')
@@ -42,7 +43,7 @@ end
 ---@return string? a message for the user
 function M.written(r, past)
   local text = tracking.text(r)
-  if past and (text == r.origin or text ~= file.disk(r.buf)) then
+  if past and (not bytes.has(r.buf, text) or text == r.origin) then
     return nil
   end
   state.written(r, text)
@@ -80,7 +81,13 @@ function M.merge(r, why)
     return warn(('%s is no longer a file: %s. Your text stays in the buffer.'):format(name, odd))
   end
   local disk = file.disk(r.buf)
-  if why == 'deleted' or not disk then
+  if why ~= 'deleted' and not disk and vim.uv.fs_stat(api.nvim_buf_get_name(r.buf)) then
+    state.set_clash(r, 'it changed on disk, and cannot be read')
+    return warn(
+      name
+        .. ' changed on disk and can no longer be read in its encoding. The buffer keeps your text.'
+    )
+  elseif why == 'deleted' or not disk then
     state.set_clash(r, 'it was deleted on disk')
     return warn(
       name .. ' was deleted on disk while you were reviewing it. The buffer keeps its text.'
@@ -209,12 +216,18 @@ end
 ---@return string why the text is not on disk; '' if it is
 function M.save(r)
   compare(r)
-  if r.eol and verdict.tally(r).any == 0 then
-    vim.bo[r.buf].endofline, vim.bo[r.buf].fixendofline = r.eol[1], r.eol[2]
+  local none = verdict.tally(r).any == 0
+  if none then
+    require('caliban.review.entry').reset_eol(r)
   end
   local disk, eol = file.disk(r.buf)
-  if disk and disk == tracking.text(r) and eol == file.eol(r.buf) then
-    vim.bo[r.buf].modified = false
+  local is_there = disk ~= nil and disk == tracking.text(r)
+  local is_ended = not r.eol or bytes.keeps_end(r.buf, disk or '', eol)
+  if is_there and is_ended and (none or not bytes.changed(r.buf)) then
+    -- if the user has rejected everything and changed options such as 'fileformat', they save the file when they like
+    if not bytes.changed(r.buf) then
+      vim.bo[r.buf].modified = false
+    end
     return false, ''
   elseif unwanted(r, disk) and not names.strayed(r.path) then
     os.remove(r.path)

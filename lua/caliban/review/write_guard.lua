@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
 
@@ -34,20 +35,30 @@ end
 ---@return fun() restore
 local function as_asked(buf)
   local given = vim.v.cmdarg
+  local asked = bytes.asked(given)
   local bo, was = vim.bo[buf], {} ---@type vim.bo, table<string, any>
   ---@param option string
   ---@param value any
   local function set(option, value)
     if value ~= nil then
-      was[option], bo[option] = bo[option], value
+      if was[option] == nil then
+        was[option] = bo[option]
+      end
+      bo[option] = value
     end
   end
   if given == '' then
     return function() end
   end
-  set('fileformat', given:match('%+%+ff=(%S+)'))
-  set('fileencoding', given:match('%+%+enc=(%S+)'))
-  set('binary', given:find('%+%+bin') and true or given:find('%+%+nobin') and false or nil)
+  set('fileformat', asked.fileformat)
+  set('fileencoding', asked.fileencoding)
+  set('binary', asked.binary)
+  if bo.binary and asked.fileformat then
+    -- with 'binary' alone, 'fileformat' would count as `unix`
+    set('binary', false)
+    set('bomb', false)
+    set('fixendofline', false)
+  end
   local modified = bo.modified
   return function()
     modified = bo.modified and modified
@@ -74,6 +85,7 @@ local function write(buf, own, it, event)
   if api.nvim_buf_is_valid(buf) then
     M.set(buf, it)
     if own and ok then
+      bytes.note_options(buf)
       it.written(false)
     end
   end
@@ -92,6 +104,22 @@ local function follow_disk(buf, it)
     callback = function()
       vim.v.fcs_choice = ''
       it.changed(vim.v.fcs_reason)
+    end,
+  })
+end
+
+--- Calls `written` after a write without autocommands, such as `:noautocmd w`. It is noticed because it resets
+--- 'modified'.
+---@param buf integer
+---@param it caliban.Guarded
+local function notice_writes(buf, it)
+  api.nvim_create_autocmd('BufModifiedSet', {
+    group = group,
+    buffer = buf,
+    callback = function()
+      if not vim.bo[buf].modified then
+        it.written(true)
+      end
     end,
   })
 end
@@ -129,16 +157,7 @@ function M.set(buf, it)
       M.clear(buf)
     end,
   })
-  -- a `:noautocmd w` runs no BufWriteCmd, but is noticed because it resets 'modified'
-  api.nvim_create_autocmd('BufModifiedSet', {
-    group = group,
-    buffer = buf,
-    callback = function()
-      if not vim.bo[buf].modified then
-        it.written(true)
-      end
-    end,
-  })
+  notice_writes(buf, it)
 end
 
 --- Watches a file whose pending hunks are on disk already: the buffer may be written like any other.
@@ -160,6 +179,7 @@ function M.follow(buf, it)
     end,
   })
   follow_disk(buf, it)
+  notice_writes(buf, it)
 end
 
 --- Removes the guard, or stops watching the writes, and restores the buffer's options.

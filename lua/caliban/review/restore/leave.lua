@@ -3,6 +3,7 @@
 local M = {}
 
 local arrival = require('caliban.review.arrival')
+local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
 local record = require('caliban.review.restore.record')
 local registry = require('caliban.review.registry')
@@ -23,7 +24,8 @@ local function leave(r)
     end)
   end
   registry.release(r)
-  if not r.auto and not r.own and (r.create or file.disk(r.buf) == file.text(r.buf)) then
+  local is_there = file.disk(r.buf) == file.text(r.buf) and not bytes.changed(r.buf)
+  if not r.auto and not r.own and (r.create or is_there) then
     vim.bo[r.buf].modified = false
   end
   if r.created and not vim.bo[r.buf].modified and #vim.fn.win_findbuf(r.buf) == 0 then

@@ -1,0 +1,269 @@
+--- How a buffer's text becomes the bytes of its file. The options that decide about this, such as 'fileencoding', may
+--- change at any time. So the form in which the file was last read or written is noted, and the file on disk is read in
+--- that form.
+local M = {}
+
+local api = vim.api
+local disk = require('caliban.editor.disk')
+local encoding = require('caliban.editor.encoding')
+
+---@class caliban.Form
+---@field encoding string as 'fileencoding'
+---@field bom boolean whether a byte order mark comes first
+---@field format string as 'fileformat'
+
+---@class caliban.FormNoted
+---@field form caliban.Form the form of the file on disk
+---@field eol boolean whether the last line on disk ends in a line break
+---@field options caliban.FormOptions the options then: arguments such as `++ff=dos` count for one write only
+---@field is_sure? boolean whether the form was compared with the bytes on disk
+
+---@class caliban.FormOptions
+---@field fileencoding string
+---@field fileformat string
+---@field bomb boolean
+---@field endofline boolean
+---@field fixendofline boolean
+
+local noted = {} ---@type table<integer, caliban.FormNoted>
+
+local MARK = '\239\187\191'
+
+--- The options that the arguments of a `:write` replace.
+---@param given string as `v:cmdarg`
+---@return { fileformat?: string, fileencoding?: string, binary?: boolean }
+function M.asked(given)
+  return {
+    fileformat = given:match('%+%+ff=(%S+)'),
+    fileencoding = given:match('%+%+enc=(%S+)'),
+    binary = given:find('%+%+bin') and true or not given:find('%+%+nobin') and nil,
+  }
+end
+
+--- The form in which `:write` would write a buffer.
+---@param buf integer
+---@param given? string arguments of the `:write`, as `v:cmdarg`
+---@return caliban.Form
+function M.wanted(buf, given)
+  local bo, asked = vim.bo[buf], M.asked(given or '')
+  local binary = asked.binary or asked.binary == nil and bo.binary
+  return {
+    encoding = asked.fileencoding or bo.fileencoding,
+    bom = bo.bomb and not binary,
+    format = asked.fileformat or binary and 'unix' or bo.fileformat,
+  }
+end
+
+--- Whether `:write` would end the last line of a buffer with a line break. Caliban's own writes add none to a file that
+--- has none, unless the user has set 'fixendofline' since.
+---@param buf integer
+---@param own? boolean whether Caliban writes
+---@return boolean
+local function ends(buf, own)
+  local bo, it = vim.bo[buf], noted[buf] ---@type vim.bo, caliban.FormNoted?
+  local keeps = own and it ~= nil and not it.eol and it.options.fixendofline
+  return bo.endofline or bo.fixendofline and not bo.binary and not keeps
+end
+
+---@param bytes string
+---@param form caliban.Form
+---@return string? text lines joined by '\n'; nil if the bytes are not in this encoding
+---@return boolean? eol
+local function decoded(bytes, form)
+  local text = encoding.decode(bytes, form.encoding)
+  if not text then
+    return nil
+  end
+  if form.bom and text:sub(1, 3) == MARK then
+    text = text:sub(4)
+  end
+  if form.format == 'dos' then
+    text = text:gsub('\r\n', '\n')
+  elseif form.format == 'mac' then
+    text = text:gsub('[\r\n]', { ['\r'] = '\n', ['\n'] = '\r' })
+  end
+  local eol = text:sub(-1) == '\n'
+  text = eol and text:sub(1, -2) or text
+  return text:find('\0', 1, true) and text:gsub('%z', '\n') or text, eol
+end
+
+--- The form in which the file's bytes are the buffer's text. An autocommand may have changed the options while Neovim
+--- read the file, before they could be noted.
+---@param buf integer
+---@param noted_form caliban.Form the form if no other fits
+---@return caliban.Form
+local function fitting(buf, noted_form)
+  local bytes = disk.read(api.nvim_buf_get_name(buf))
+  local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+  if not bytes or decoded(bytes, noted_form) == text then
+    return noted_form
+  end
+  local encodings = { 'utf-8', 'utf-16le', 'utf-16', M.wanted(buf).encoding }
+  for _, name in ipairs(vim.list_extend(encodings, vim.opt.fileencodings:get())) do
+    for _, format in ipairs({ 'unix', 'dos', 'mac' }) do
+      for _, bom in ipairs({ false, true }) do
+        local form = { encoding = name, bom = bom, format = format } ---@type caliban.Form
+        if decoded(bytes, form) == text then
+          return form
+        end
+      end
+    end
+  end
+  return noted_form
+end
+
+---@param buf integer
+---@return caliban.FormOptions
+local function options(buf)
+  local bo = vim.bo[buf]
+  return {
+    fileencoding = bo.fileencoding,
+    fileformat = bo.fileformat,
+    bomb = bo.bomb,
+    endofline = bo.endofline,
+    fixendofline = bo.fixendofline,
+  }
+end
+
+--- Called after options were restored that were set for one write only.
+---@param buf integer
+function M.note_options(buf)
+  local it = noted[buf] ---@type caliban.FormNoted?
+  if it then
+    it.options = options(buf)
+  end
+end
+
+---@param buf integer
+---@param form caliban.Form
+---@param eol boolean
+local function note(buf, form, eol)
+  noted[buf] = { form = form, eol = eol, options = options(buf) }
+end
+
+--- Called after the file was read into the buffer.
+---@param buf integer
+function M.note_read(buf)
+  note(buf, M.wanted(buf), vim.bo[buf].endofline)
+end
+
+--- Called after the buffer was written.
+---@param buf integer
+---@param given string arguments of the `:write`, as `v:cmdarg`
+function M.note_written(buf, given)
+  note(buf, M.wanted(buf, given), ends(buf))
+  noted[buf].is_sure = true
+end
+
+--- Notes that the text which the user has agreed to does not end in a line break.
+---@param buf integer
+function M.note_no_end(buf)
+  local it = noted[buf] ---@type caliban.FormNoted?
+  if it then
+    it.eol, it.options.endofline = false, false
+    it.options.fixendofline = vim.bo[buf].fixendofline
+  end
+end
+
+--- Called before a review. What autocommands have set while Neovim read the file is no change of an unmodified buffer.
+---@param buf integer
+function M.note_before(buf)
+  if not noted[buf] then
+    -- the file was read before Caliban was loaded
+    M.note_read(buf)
+  end
+  local it = noted[buf]
+  if not it.is_sure then
+    it.form, it.is_sure = fitting(buf, it.form), true
+  end
+  if not vim.bo[buf].modified then
+    M.note_options(buf)
+  end
+end
+
+--- Calls `write`, which adds no line break to a file that has none.
+---@param buf integer
+---@param write fun()
+---@return boolean ok
+---@return any err
+function M.keep_end(buf, write)
+  local keep = vim.bo[buf].fixendofline
+  if keep and not ends(buf, true) then
+    vim.bo[buf].fixendofline = false
+  end
+  local ok, err = pcall(write)
+  if api.nvim_buf_is_loaded(buf) and vim.bo[buf].fixendofline ~= keep then
+    vim.bo[buf].fixendofline = keep
+    M.note_options(buf)
+  end
+  return ok, err
+end
+
+--- Whether options have changed since the file was read or written, so that the buffer is modified even if its text is
+--- on disk. Compares those options which Neovim compares for 'modified'.
+---@param buf integer
+---@return boolean
+function M.changed(buf)
+  local now, was = options(buf), noted[buf] and noted[buf].options
+  if not was then
+    return false
+  end
+  local binary = vim.bo[buf].binary
+  local counts = binary or not now.fixendofline
+  return now.fileencoding ~= was.fileencoding
+    or now.fileformat ~= was.fileformat
+    or not binary and now.bomb ~= was.bomb
+    or counts and now.endofline ~= was.endofline
+end
+
+--- Whether a write would give the file the end that it has on disk.
+---@param buf integer
+---@param text string the text on disk
+---@param eol? boolean whether its last line ends in a line break
+---@return boolean
+function M.keeps_end(buf, text, eol)
+  return text == '' or (eol == true) == ends(buf, true)
+end
+
+--- The text on disk as the buffer would show it, lines joined by '\n'.
+---@param buf integer
+---@return string? text nil if the file cannot be read, or is not in the encoding in which it was read before
+---@return boolean? eol whether the last line ends with a line break
+function M.disk(buf)
+  local bytes = disk.read(api.nvim_buf_get_name(buf))
+  if not bytes then
+    return nil
+  end
+  return decoded(bytes, noted[buf] and noted[buf].form or M.wanted(buf))
+end
+
+--- Whether a text is on disk. If it was written without autocommands, notes the form in which it was written.
+---@param buf integer
+---@param text string
+---@return boolean
+function M.has(buf, text)
+  local bytes = disk.read(api.nvim_buf_get_name(buf))
+  if not bytes then
+    return false
+  elseif decoded(bytes, M.wanted(buf)) == text then
+    M.note_written(buf, '')
+    return true
+  end
+  return noted[buf] ~= nil and decoded(bytes, noted[buf].form) == text
+end
+
+---@param buf integer
+---@return boolean
+function M.is_utf8(buf)
+  return encoding.is_utf8(vim.bo[buf].fileencoding)
+end
+
+--- Whether a text can be written in the buffer's encoding.
+---@param buf integer
+---@param text string
+---@return boolean
+function M.encodes(buf, text)
+  return encoding.encodes(text, vim.bo[buf].fileencoding)
+end
+
+return M
