@@ -88,7 +88,7 @@ fn a_question_is_shown_from_its_first_line() {
     let scene = Scene::start(|it| it.size(80, 24));
     let nvim = &scene.nvim;
     let run = |it: &str| Reply::new().call("c", "shell", json!({ "command": it }));
-    let long = (0..9).map(|n| format!("touch {n}")).collect::<Vec<_>>().join("\n");
+    let long = (0..20).map(|n| format!("touch {n}")).collect::<Vec<_>>().join("\n");
     let text = (0..30).map(|n| format!("Line {n}.")).collect::<Vec<_>>().join("\n\n");
     for it in ["touch a", &long] {
         scene.server.reply(run(it).text(&text));
@@ -103,7 +103,7 @@ fn a_question_is_shown_from_its_first_line() {
     nvim.wait_question();
     nvim.keys("y");
     nvim.wait_screen("not been on the screen");
-    for _ in 0..12 {
+    for _ in 0..24 {
         nvim.keys("j");
         nvim.command("redraw");
     }

@@ -326,7 +326,7 @@ fn a_jump_to_a_change_opens_the_file_under_the_same_buffer_name_as_the_edit_comm
 fn a_jump_to_the_first_change_shows_the_banner_above_the_file() {
     let lines = (1..=200).fold(String::new(), |text, n| text + &format!("line{n}\n"));
     for (columns, rows) in [(60, 24), (80, 24), (120, 20), (200, 50)] {
-        for first in ["line1\n", "line2\n", "line9\n"] {
+        for first in ["line1\n", "line2\n", "line7\n"] {
             let scene = Scene::start(|it| {
                 it.file("a.txt", &lines).file("b.txt", nine()).size(columns, rows)
             });

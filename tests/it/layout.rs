@@ -4,6 +4,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use serde_json::json;
 
 /// `tab page: columns x lines` of the code's window, the transcript's and the composer's.
 fn windows(nvim: &Nvim) -> String {
@@ -38,11 +39,12 @@ fn check(columns: u16, rows: u16, expected: &str) {
 fn the_chat_opens_beside_or_below_the_code_or_in_a_tab_depending_on_the_screen() {
     check(200, 40, "1 code 119x38 | 1 composer 80x3 | 1 transcript 80x34");
     check(120, 40, "1 code 59x38 | 1 composer 60x3 | 1 transcript 60x34");
-    check(119, 40, "1 code 119x24 | 1 composer 119x3 | 1 transcript 119x9");
-    check(80, 24, "1 code 80x13 | 1 composer 80x3 | 1 transcript 80x4");
-    check(60, 24, "1 code 60x13 | 1 composer 60x3 | 1 transcript 60x4");
-    check(59, 24, "1 code 59x21 | 2 composer 59x3 | 2 transcript 59x17");
-    check(80, 19, "1 code 80x16 | 2 composer 80x3 | 2 transcript 80x12");
+    check(119, 48, "1 code 119x29 | 1 composer 119x3 | 1 transcript 119x12");
+    check(119, 40, "1 code 119x17 | 1 composer 119x3 | 1 transcript 119x16");
+    check(80, 24, "1 code 80x9 | 1 composer 80x1 | 1 transcript 80x10");
+    check(60, 24, "1 code 60x9 | 1 composer 60x1 | 1 transcript 60x10");
+    check(59, 24, "1 code 59x21 | 2 composer 59x1 | 2 transcript 59x19");
+    check(80, 19, "1 code 80x16 | 2 composer 80x1 | 2 transcript 80x14");
 }
 
 #[test]
@@ -64,9 +66,63 @@ fn a_chat_below_the_code_keeps_its_share_of_the_screen() {
     let nvim = opened(100, 40);
     let high = windows(&nvim);
     nvim.resize(100, 21);
-    assert_eq!(windows(&nvim), "1 code 100x11 | 1 composer 100x3 | 1 transcript 100x3");
+    assert_eq!(windows(&nvim), "1 code 100x7 | 1 composer 100x1 | 1 transcript 100x9");
     nvim.resize(100, 40);
     assert_eq!(windows(&nvim), high);
+}
+
+#[test]
+fn below_the_code_the_transcript_has_half_of_a_low_screen_during_a_turn_and_a_question_all_its_rows()
+ {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().gate().text("First.").call(
+        "c1",
+        "shell",
+        json!({ "command": (0..11).map(|n| format!("touch {n}")).collect::<Vec<_>>().join("\n") }),
+    ));
+    let last = server.reply(Reply::new().text("Last").gate().text(" words."));
+    let setup = Setup::new().anthropic(&server).file("a.txt", "one\n").size(80, 24);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit a.txt<CR>:split<CR>:Caliban<CR>");
+    nvim.wait_transcript("Project");
+    let calm = windows(&nvim);
+    nvim.keys("igo<C-s><Esc>");
+    nvim.wait(
+        |it| windows(it).contains("1 composer 80x1 | 1 transcript 80x12"),
+        "half of the screen",
+    );
+    gate.finish();
+    nvim.wait_question();
+    nvim.wait(|it| windows(it).contains("1 transcript 80x14"), "all rows of the question");
+    nvim.wait_screen("? Run this?");
+    nvim.wait_screen("y once");
+    assert_eq!(nvim.lua_str("return vim.fn.line('.')"), "1", "the cursor stays");
+    nvim.keys("<Tab>y");
+    nvim.wait(|it| windows(it).contains("1 transcript 80x12"), "half of the screen again");
+    nvim.wait_screen("Last");
+    last.finish();
+    nvim.wait_phase("idle");
+    nvim.wait(|it| windows(it) == calm, "the windows as they were");
+    nvim.wait_screen("Last words.");
+}
+
+#[test]
+fn a_chat_below_the_code_keeps_the_height_that_the_user_has_given_it() {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().gate().text("Done."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(80, 24));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Project");
+    nvim.keys("<C-w>k<C-w>5_<C-w>j");
+    nvim.wait(|it| windows(it).contains("transcript 80x5"), "the user's height");
+    let own = windows(&nvim);
+    nvim.keys("igo<C-s><Esc>");
+    nvim.wait(|it| it.phase() != "idle", "a turn");
+    assert_eq!(windows(&nvim), own);
+    gate.finish();
+    nvim.wait_phase("idle");
+    nvim.wait_screen("Done.");
+    assert_eq!(windows(&nvim), own);
 }
 
 #[test]

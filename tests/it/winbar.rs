@@ -221,7 +221,7 @@ fn a_rule_is_above_the_composer_and_its_keys_are_below_unless_the_statusline_is_
     let setup = Setup::new().anthropic(&server).config("{ layout = 'current' }").size(80, 24);
     let nvim = Nvim::start(&setup.before("vim.o.winhighlight = 'WinBar:Title'"));
     nvim.keys(":Caliban<CR>");
-    nvim.wait(|it| frame(it) == Some(4), "a rule, three rows, and the keys");
+    nvim.wait(|it| frame(it) == Some(2), "a rule, one row, and the keys");
     assert!(!nvim.screen().contains("caliban://"));
     let colours = "return vim.wo.winhighlight";
     assert_eq!(nvim.lua_str(colours), "StatusLine:WinBarNC,StatusLineNC:WinBarNC,WinBar:Title");
@@ -230,7 +230,7 @@ fn a_rule_is_above_the_composer_and_its_keys_are_below_unless_the_statusline_is_
     nvim.wait_screen("caliban://main/prompt");
     assert_eq!(nvim.lua_str(colours), "WinBar:Title");
     nvim.keys(":set laststatus=2<CR>");
-    nvim.wait(|it| frame(it) == Some(4), "the keys below the composer");
+    nvim.wait(|it| frame(it) == Some(2), "the keys below the composer");
     // The windows of other buffers have the usual statusline.
     nvim.keys(":split other<CR>");
     nvim.wait_screen("other");

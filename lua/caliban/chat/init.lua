@@ -311,6 +311,9 @@ function M.status(message)
     -- the winbar of each chat names the number of other chats that wait
     vim.tbl_map(decorate, chats.all)
   end
+  if not chat.question then
+    require('caliban.chat.room').fit(chat)
+  end
   require('caliban.chat.status').changed(chat, before)
 end
 

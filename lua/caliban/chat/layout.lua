@@ -35,11 +35,6 @@ local function width()
   return math.min(math.max(60, math.floor(vim.o.columns * 0.4)), vim.o.columns - 1)
 end
 
----@return integer
-local function height()
-  return math.max(8, math.floor(vim.o.lines / 3))
-end
-
 ---@return integer row, integer height
 local function float_rows()
   local rows = math.max(8, vim.o.lines - 8)
@@ -69,10 +64,10 @@ end
 ---@return vim.api.keyset.win_config
 function M.place(layout)
   if layout == 'float' then
-    return M.float('transcript', 3)
+    return M.float('transcript', require('caliban.chat.room').composer())
   elseif layout == 'top' or layout == 'bottom' then
     local split = layout == 'top' and 'above' or 'below'
-    return { split = split, win = -1, height = height() }
+    return { split = split, win = -1, height = require('caliban.chat.room').rows() }
   end
   return { split = layout == 'left' and 'left' or 'right', win = -1, width = width() }
 end
@@ -127,13 +122,14 @@ function M.composer_of(win)
   end
 end
 
---- The height of a composer's window that fits the text: 3 to 10 lines, at most a third of the screen, and the winbar.
+--- The height of a composer's window that fits the text: at most 10 lines and a third of the screen, and the winbar.
 ---@param win integer
 ---@return integer
 local function wanted(win)
   local lines = api.nvim_win_text_height(win, {}).all
   local most = math.min(10, math.floor(vim.o.lines / 3))
-  return math.max(3, math.min(most, lines)) + (vim.wo[win].winbar ~= '' and 1 or 0)
+  return math.max(require('caliban.chat.room').composer(), math.min(most, lines))
+    + (vim.wo[win].winbar ~= '' and 1 or 0)
 end
 
 --- Fits the composer's height to its text by changing the height of the transcript above it.
@@ -171,13 +167,15 @@ end
 ---@field part number the share, from 0 to 1
 ---@field size integer the chat's columns or lines when last set or read
 ---@field screen integer columns or lines of the screen at that time
+---@field held? boolean whether the user has set the size
+---@field before? { sizes: string, wins: integer[], screen: integer } the windows before the chat took more rows
 
 --- The width or the height of the chat whose transcript is in a window: in columns, or in lines with the composer
 --- below.
 ---@param win integer
 ---@param side 'columns'|'lines'
 ---@return integer
-local function size(win, side)
+function M.size(win, side)
   if side == 'columns' then
     return api.nvim_win_get_width(win)
   end
@@ -188,9 +186,11 @@ end
 --- Remembers the share of the screen that a transcript's window has.
 ---@param win integer
 ---@param side 'columns'|'lines'
-local function note(win, side)
-  local have, screen = size(win, side), vim.o[side]
-  vim.w[win].caliban_share = { side = side, part = have / screen, size = have, screen = screen }
+---@param held? boolean whether the user has set the size
+local function note(win, side, held)
+  local have, screen = M.size(win, side), vim.o[side]
+  vim.w[win].caliban_share =
+    { side = side, part = have / screen, size = have, screen = screen, held = held }
 end
 
 --- Called when a transcript was opened in a window: notes the chat's share of the screen if the
@@ -215,8 +215,8 @@ end
 function M.note_shares()
   for _, win in ipairs(vim.v.event.windows or {}) do
     local share = api.nvim_win_is_valid(win) and share_of(win)
-    if share and share.screen == vim.o[share.side] and size(win, share.side) ~= share.size then
-      note(win, share.side)
+    if share and share.screen == vim.o[share.side] and M.size(win, share.side) ~= share.size then
+      note(win, share.side, true)
     end
   end
 end
@@ -232,10 +232,11 @@ function M.keep_shares()
       else
         api.nvim_win_set_height(
           win,
-          math.max(1, want - size(win, 'lines') + api.nvim_win_get_height(win))
+          math.max(1, want - M.size(win, 'lines') + api.nvim_win_get_height(win))
         )
       end
-      share.size, share.screen = size(win, share.side), vim.o[share.side]
+      share.before = nil
+      share.size, share.screen = M.size(win, share.side), vim.o[share.side]
       vim.w[win].caliban_share = share
     end
   end

@@ -323,6 +323,7 @@ local function write(chat, follow, fn, except)
     api.nvim_win_set_cursor(win, { last, vim.v.maxcol - 1 })
   end
   if chat.question and ok then
+    require('caliban.chat.room').fit(chat)
     require('caliban.chat.reading').follow(chat, following)
   end
   if not ok then

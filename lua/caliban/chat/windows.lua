@@ -107,6 +107,7 @@ local function watch_sizes()
       layout.keep_shares()
       for _, chat in ipairs(require('caliban.chat.chats').all) do
         layout.fit(chat)
+        require('caliban.chat.room').fit(chat)
         M.decorate(chat)
       end
     end,
@@ -307,10 +308,11 @@ local function open_composer(chat, transcript)
     return api.nvim_open_win(
       chat.composer,
       false,
-      require('caliban.chat.layout').float('composer', 3)
+      require('caliban.chat.layout').float('composer', require('caliban.chat.room').composer())
     )
   end
-  local config = { split = 'below', win = transcript, height = 3 }
+  local rows = require('caliban.chat.room').composer()
+  local config = { split = 'below', win = transcript, height = rows }
   local win = api.nvim_open_win(chat.composer, false, config)
   set(win, { winfixheight = true })
   return win
@@ -399,6 +401,7 @@ function M.open(chat, focus)
   M.entered(chat, chat.transcript)
   M.entered(chat, chat.composer)
   require('caliban.chat.layout').fit(chat)
+  require('caliban.chat.room').fit(chat)
   if chat.question and not chat.question.placed then
     require('caliban.chat.reading').follow(chat, vim.fn.win_findbuf(chat.transcript))
   end

@@ -1,0 +1,117 @@
+--- The rows of a chat above or below the code. On a low screen the transcript takes half of it while a turn runs; on any
+--- screen it takes the rows that an open question needs. Afterwards all windows get their heights back. A chat whose
+--- height the user has changed keeps that height.
+local M = {}
+
+local api = vim.api
+
+--- A screen of at most so many lines is low.
+local LOW = 40
+
+--- The rows of code that always stay.
+local CODE = 3
+
+--- The phases in which the code has its full height: in `reviewing` the user looks at changes there.
+local calm = { idle = true, offline = true, reviewing = true }
+
+--- The rows of a screen that a chat above or below the code has while nothing happens.
+---@return integer
+function M.rows()
+  return math.max(8, math.floor(vim.o.lines / (vim.o.lines > LOW and 3 or 2)))
+end
+
+--- The least rows of a composer.
+---@return integer
+function M.composer()
+  return vim.o.lines < 30 and 1 or 3
+end
+
+--- The height that a transcript's window should have at least.
+---@param chat caliban.Chat
+---@param win integer
+---@return integer
+local function least(chat, win)
+  local rows = 0
+  if
+    vim.o.lines <= LOW and (chat.question or not calm[chat.status and chat.status.phase or 'idle'])
+  then
+    rows = math.ceil(vim.o.lines / 2)
+  end
+  local block, top = require('caliban.chat.order').asking(chat)
+  if block then
+    -- the keys below the first line are shown only where the question does not fit
+    require('caliban.chat.reading').clear(chat)
+    local first = top + (block.head or 0)
+    local text = api.nvim_win_text_height(win, { start_row = first }).all
+    rows = math.max(rows, text + (vim.wo[win].winbar ~= '' and 1 or 0))
+  end
+  return rows
+end
+
+--- The rows of code beside a chat that has `size` rows.
+---@param size integer
+---@return integer
+local function code(size)
+  local tabs = #api.nvim_list_tabpages()
+  local tabline = vim.o.showtabline == 2 or vim.o.showtabline == 1 and tabs > 1
+  -- one statusline belongs to the code, one to the composer
+  return vim.o.lines - vim.o.cmdheight - (tabline and 1 or 0) - size - 2
+end
+
+---@param win integer
+---@param height integer
+local function resize(win, height)
+  local follows = api.nvim_win_get_cursor(win)[1]
+    == api.nvim_buf_line_count(api.nvim_win_get_buf(win))
+  api.nvim_win_set_height(win, height)
+  if follows then
+    api.nvim_win_call(win, function()
+      vim.cmd('normal! zb')
+    end)
+  end
+end
+
+--- Gives a transcript's window more rows, or gives them back.
+---@param chat caliban.Chat
+---@param win integer
+---@param share caliban.Share
+local function fit(chat, win, share)
+  local layout = require('caliban.chat.layout')
+  local have, size = api.nvim_win_get_height(win), layout.size(win, 'lines')
+  local base = math.max(1, math.floor(share.part * vim.o.lines + 0.5) - (size - have))
+  local want = math.max(base, math.min(least(chat, win), have + code(size) - CODE))
+  if want == have or want == base and not share.before then
+    return
+  end
+  local wins = api.nvim_tabpage_list_wins(0)
+  local before = share.before
+  if want > base then
+    share.before = before or { sizes = vim.fn.winrestcmd(), wins = wins, screen = vim.o.lines }
+    resize(win, want)
+  else
+    share.before = nil
+    if before and before.screen == vim.o.lines and vim.deep_equal(before.wins, wins) then
+      vim.cmd(before.sizes)
+    end
+    resize(win, base)
+  end
+  share.size = layout.size(win, 'lines')
+  vim.w[win].caliban_share = share
+end
+
+--- Fits the windows of a chat in this tab to what the chat shows.
+---@param chat caliban.Chat
+function M.fit(chat)
+  if vim.fn.getcmdwintype() ~= '' then
+    return -- no window may be resized while the command-line window is open
+  end
+  for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
+    local share = vim.w[win].caliban_share ---@type caliban.Share?
+    local here = api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
+    if here and share and share.side == 'lines' and not share.held then
+      fit(chat, win, share)
+    end
+  end
+end
+
+return M
