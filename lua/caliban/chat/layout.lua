@@ -8,6 +8,9 @@ local api = vim.api
 --- or `LINES` lines shows the chat in a tab, any other screen below the code.
 local BESIDE, COLUMNS, LINES = 120, 60, 20
 
+--- On a screen of at most so many lines, a chat above or below the code has half of them, else a third.
+M.LOW = 40
+
 ---@alias caliban.Layout 'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
 
 --- Where the chat opens on a screen of this size.
@@ -33,6 +36,17 @@ end
 ---@return integer
 local function width()
   return math.min(math.max(60, math.floor(vim.o.columns * 0.4)), vim.o.columns - 1)
+end
+
+---@return integer
+local function height()
+  return math.max(8, math.floor(vim.o.lines / (vim.o.lines > M.LOW and 3 or 2)))
+end
+
+--- The least lines of a composer.
+---@return integer
+function M.composer()
+  return vim.o.lines < 30 and 1 or 3
 end
 
 ---@return integer row, integer height
@@ -64,10 +78,10 @@ end
 ---@return vim.api.keyset.win_config
 function M.place(layout)
   if layout == 'float' then
-    return M.float('transcript', require('caliban.chat.room').composer())
+    return M.float('transcript', M.composer())
   elseif layout == 'top' or layout == 'bottom' then
     local split = layout == 'top' and 'above' or 'below'
-    return { split = split, win = -1, height = require('caliban.chat.room').rows() }
+    return { split = split, win = -1, height = height() }
   end
   return { split = layout == 'left' and 'left' or 'right', win = -1, width = width() }
 end
@@ -128,8 +142,7 @@ end
 local function wanted(win)
   local lines = api.nvim_win_text_height(win, {}).all
   local most = math.min(10, math.floor(vim.o.lines / 3))
-  return math.max(require('caliban.chat.room').composer(), math.min(most, lines))
-    + (vim.wo[win].winbar ~= '' and 1 or 0)
+  return math.max(M.composer(), math.min(most, lines)) + (vim.wo[win].winbar ~= '' and 1 or 0)
 end
 
 --- Fits the composer's height to its text by changing the height of the transcript above it.
@@ -168,7 +181,7 @@ end
 ---@field size integer the chat's columns or lines when last set or read
 ---@field screen integer columns or lines of the screen at that time
 ---@field held? boolean whether the user has set the size
----@field before? { sizes: string, wins: integer[], screen: integer } the windows before the chat took more rows
+---@field before? caliban.Unresized the windows before the chat took more rows
 
 --- The width or the height of the chat whose transcript is in a window: in columns, or in lines with the composer
 --- below.
@@ -207,14 +220,14 @@ end
 
 ---@param win integer
 ---@return caliban.Share?
-local function share_of(win)
+function M.share(win)
   return vim.w[win].caliban_share
 end
 
 --- Called when windows were resized: notes the new share of each chat that the user has resized.
 function M.note_shares()
   for _, win in ipairs(vim.v.event.windows or {}) do
-    local share = api.nvim_win_is_valid(win) and share_of(win)
+    local share = api.nvim_win_is_valid(win) and M.share(win)
     if share and share.screen == vim.o[share.side] and M.size(win, share.side) ~= share.size then
       note(win, share.side, true)
     end
@@ -224,7 +237,7 @@ end
 --- Called when the screen was resized: restores the share of each chat at a side.
 function M.keep_shares()
   for _, win in ipairs(api.nvim_list_wins()) do
-    local share = share_of(win)
+    local share = M.share(win)
     if share then
       local want = math.max(1, math.floor(share.part * vim.o[share.side] + 0.5))
       if share.side == 'columns' then

@@ -4,27 +4,13 @@
 local M = {}
 
 local api = vim.api
-
---- A screen of at most so many lines is low.
-local LOW = 40
+local layout = require('caliban.chat.layout')
 
 --- The rows of code that always stay.
 local CODE = 3
 
 --- The phases in which the code has its full height: in `reviewing` the user looks at changes there.
 local calm = { idle = true, offline = true, reviewing = true }
-
---- The rows of a screen that a chat above or below the code has while nothing happens.
----@return integer
-function M.rows()
-  return math.max(8, math.floor(vim.o.lines / (vim.o.lines > LOW and 3 or 2)))
-end
-
---- The least rows of a composer.
----@return integer
-function M.composer()
-  return vim.o.lines < 30 and 1 or 3
-end
 
 --- The height that a transcript's window should have at least.
 ---@param chat caliban.Chat
@@ -33,7 +19,8 @@ end
 local function least(chat, win)
   local rows = 0
   if
-    vim.o.lines <= LOW and (chat.question or not calm[chat.status and chat.status.phase or 'idle'])
+    vim.o.lines <= layout.LOW
+    and (chat.question or not calm[chat.status and chat.status.phase or 'idle'])
   then
     rows = math.ceil(vim.o.lines / 2)
   end
@@ -71,27 +58,64 @@ local function resize(win, height)
   end
 end
 
+---@class caliban.Unresized the windows of a tab before a chat took more rows
+---@field wins integer[]
+---@field heights integer[]
+---@field views { lnum: integer, topline: integer, buf: integer }[]
+---@field screen integer the lines of the screen
+
+---@return caliban.Unresized
+local function look()
+  local wins = api.nvim_tabpage_list_wins(0)
+  local views = vim.tbl_map(function(win)
+    local info = vim.fn.getwininfo(win)[1]
+    return { lnum = api.nvim_win_get_cursor(win)[1], topline = info.topline, buf = info.bufnr }
+  end, wins)
+  local heights = vim.tbl_map(api.nvim_win_get_height, wins)
+  return { wins = wins, heights = heights, views = views, screen = vim.o.lines }
+end
+
+--- Gives the windows their heights back, and the windows in which nothing has moved their first lines.
+---@param before caliban.Unresized
+---@param chat caliban.Chat
+local function give_back(before, chat)
+  -- twice, because a window takes its rows from the next one
+  for _ = 1, 2 do
+    for i, win in ipairs(before.wins) do
+      api.nvim_win_set_height(win, before.heights[i])
+    end
+  end
+  for i, win in ipairs(before.wins) do
+    local view, buf = before.views[i], api.nvim_win_get_buf(win)
+    local stays = view.lnum == api.nvim_win_get_cursor(win)[1]
+    if buf == view.buf and stays and buf ~= chat.transcript then
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview({ topline = view.topline })
+      end)
+    end
+  end
+end
+
 --- Gives a transcript's window more rows, or gives them back.
 ---@param chat caliban.Chat
 ---@param win integer
 ---@param share caliban.Share
 local function fit(chat, win, share)
-  local layout = require('caliban.chat.layout')
   local have, size = api.nvim_win_get_height(win), layout.size(win, 'lines')
   local base = math.max(1, math.floor(share.part * vim.o.lines + 0.5) - (size - have))
   local want = math.max(base, math.min(least(chat, win), have + code(size) - CODE))
   if want == have or want == base and not share.before then
     return
   end
-  local wins = api.nvim_tabpage_list_wins(0)
   local before = share.before
   if want > base then
-    share.before = before or { sizes = vim.fn.winrestcmd(), wins = wins, screen = vim.o.lines }
+    share.before = before or look()
     resize(win, want)
   else
     share.before = nil
+    local wins = api.nvim_tabpage_list_wins(0)
     if before and before.screen == vim.o.lines and vim.deep_equal(before.wins, wins) then
-      vim.cmd(before.sizes)
+      give_back(before, chat)
     end
     resize(win, base)
   end
@@ -102,11 +126,11 @@ end
 --- Fits the windows of a chat in this tab to what the chat shows.
 ---@param chat caliban.Chat
 function M.fit(chat)
-  if vim.fn.getcmdwintype() ~= '' then
+  if #vim.fn.getcmdwintype() > 0 then
     return -- no window may be resized while the command-line window is open
   end
   for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
-    local share = vim.w[win].caliban_share ---@type caliban.Share?
+    local share = layout.share(win)
     local here = api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
     if here and share and share.side == 'lines' and not share.held then
       fit(chat, win, share)

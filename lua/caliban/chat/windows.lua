@@ -308,10 +308,10 @@ local function open_composer(chat, transcript)
     return api.nvim_open_win(
       chat.composer,
       false,
-      require('caliban.chat.layout').float('composer', require('caliban.chat.room').composer())
+      require('caliban.chat.layout').float('composer', require('caliban.chat.layout').composer())
     )
   end
-  local rows = require('caliban.chat.room').composer()
+  local rows = require('caliban.chat.layout').composer()
   local config = { split = 'below', win = transcript, height = rows }
   local win = api.nvim_open_win(chat.composer, false, config)
   set(win, { winfixheight = true })

@@ -184,9 +184,9 @@ fn changes(columns: u16) -> Stage {
     );
     // whether Neovim marks a pair of brackets before the user goes on depends on the machine
     stage.nvim.keys(":NoMatchParen<CR>:edit src/cart.lua<CR>:Caliban ask Count in cents.<CR>");
-    stage.nvim.wait_hunks(5);
+    stage.nvim.wait_pending(5);
     stage.nvim.keys("gg]h\\a]h\\a]h\\r");
-    stage.nvim.wait_hunks(2);
+    stage.nvim.wait_pending(2);
     stage.nvim.keys(":Caliban<CR><Esc>");
     stage.nvim.go_to_transcript("src/shop.lua");
     stage.quiet();
