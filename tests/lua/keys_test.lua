@@ -292,6 +292,7 @@ function ACTS.put_the_base_back(before)
           h.first == 0 and ('ggO' .. h.old[i] .. '<Esc>')
             or ('%dGo%s<Esc>'):format(h.first, h.old[i])
         )
+        recent[#recent + 1] = look()
       end
     elseif #h.old > 0 then
       vim.fn.setreg('a', h.old, 'V')
@@ -560,19 +561,22 @@ end
 
 ---@param auto boolean
 ---@param plain boolean
+---@return boolean whether there was something to propose
 local function propose(auto, plain)
   local before = look()
   local after = proposed(before.text, plain)
   if vim.deep_equal(after, before.text) then
-    return
+    return false
   end
   story[#story + 1] = 'the agent: ' .. table.concat(after, ',')
   H.propose({ H.proposal(api.nvim_buf_get_name(0), before.text, after, { at_once = auto }) })
   local now = look()
   check(vim.deep_equal(after, now.text), 'a proposal gives its text', before, now)
   check(vim.deep_equal(before.base, now.base), 'and leaves the base', before, now)
+  return true
 end
 
+---@return boolean whether anything was decided: no hunk may be in the rows
 local function decide()
   local before, verdict = look(), math.random() < 0.5 and 'accept' or 'reject'
   local row = math.random(math.max(1, #before.text))
@@ -587,9 +591,21 @@ local function decide()
   else
     check(vim.deep_equal(before.base, after.base), 'rejecting leaves the base', before, after)
   end
+  return not vim.deep_equal(before.hunks, after.hunks)
 end
 
 local BACK = { 'u', 'u', '2u', '<C-r>', 'g-', 'g+', ':earlier 2<CR>', ':later 1<CR>' }
+
+--- Forgets the states before a decision from which commands that changed nothing have led to it: undoing such a command
+--- takes no decision back.
+---@param states table<integer, Look>
+---@param now Look
+local function forget_same(states, now)
+  local seq = now.seq - 1
+  while seq >= 0 and (not states[seq] or vim.deep_equal(states[seq].text, now.text)) do
+    states[seq], seq = nil, seq - 1
+  end
+end
 
 --- Undoes or redoes something: a known state has its text and its base again.
 ---@param states table<integer, Look>
@@ -598,7 +614,6 @@ local function undo(states)
   typed(BACK[math.random(#BACK)])
   local after = look()
   local known = states[after.seq]
-  -- undoing a command that has changed nothing takes no decision back
   local same = vim.deep_equal({ before.text, before.base }, { after.text, after.base })
   if known and not same then
     check(vim.deep_equal(known.text, after.text), 'undo gives the text back', known, after)
@@ -627,11 +642,12 @@ local function step(states, plain, auto)
   states[before.seq] = before
   recent[#recent + 1] = before
   if dice < 0.1 then
-    propose(auto, plain)
-    recent = {}
+    recent = propose(auto, plain) and {} or recent
   elseif dice < 0.2 then
-    decide()
-    recent = {}
+    if decide() then
+      recent = {}
+      forget_same(states, look())
+    end
   elseif dice < 0.3 then
     undo(states)
   else

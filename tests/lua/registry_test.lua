@@ -187,6 +187,29 @@ function T.undo_takes_decisions_back_and_redo_repeats_them()
   eq('1:-b+X 3:-d+Y', H.pending(), 'u after the end opens it again')
 end
 
+function T.before_the_first_proposal_no_line_is_the_agents()
+  H.fresh()
+  local path = H.write('f.txt', 'a\nb\nc\n')
+  vim.cmd.edit(path)
+  H.keys('3Gdd')
+  H.propose({ H.proposal(path, H.l('a b'), H.l('X Y Z')) })
+  eq('0:-a,b+X,Y,Z', H.pending())
+  H.keys(':earlier 2<CR>')
+  eq({ 'a b c', '' }, { H.text(), H.pending() })
+  H.keys('<C-r><C-r>')
+  eq({ 'X Y Z', '0:-a,b+X,Y,Z' }, { H.text(), H.pending() })
+end
+
+function T.a_command_that_changes_nothing_accepts_nothing()
+  H.review('a b', 'X')
+  -- begins an undo state of which Neovim reports nothing
+  H.keys('1G=1G')
+  H.keys(':earlier 2<CR>')
+  H.keys('2GccY<Esc>')
+  H.keys('g-')
+  eq({ 'X', '0:-a,b+X' }, { H.text(), H.pending() })
+end
+
 function T.hunks_follow_an_undo_and_typing_within_one_command()
   H.review('a b c d', 'a X c d')
   vim.cmd('silent normal! uGonew')

@@ -299,7 +299,7 @@ end
 local function begin(item, p, buf)
   local r = reviews[buf]
   if not r then
-    r = state.new(buf, (item.created or {})[buf] == true)
+    r = state.new(buf, (item.created or {})[buf] == true, item.record ~= nil)
     reviews[buf] = r
     listen(r)
   end

@@ -39,9 +39,10 @@ local tracking = require('caliban.review.hunks.tracking')
 
 ---@param buf integer
 ---@param created boolean whether the buffer was created for the review
+---@param restored boolean whether an earlier Neovim has begun the review
 ---@return caliban.Review
-function M.new(buf, created)
-  local r = tracking.new(buf) --[[@as caliban.Review]]
+function M.new(buf, created, restored)
+  local r = tracking.new(buf, not restored) --[[@as caliban.Review]]
   r.created, r.from, r.acted = created, {}, false
   return r
 end

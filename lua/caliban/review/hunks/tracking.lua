@@ -29,6 +29,7 @@ local PAST = 3
 ---@field open boolean whether changes have been pending since the review was last settled
 ---@field seq integer the undo state that `hunks`, `own`, `gone` and `decided` belong to
 ---@field states table<integer, caliban.UndoState> the other undo states
+---@field first? integer in earlier undo states no line is the agent's; nil if that is not known
 ---@field undoing? caliban.Change[] the changes of an undo or redo whose undo state `sync` has not looked up yet
 ---@field aside? boolean whether a command that has changed no line may have led to another undo state
 ---@field burst integer the number of changes since the last `sync`
@@ -71,13 +72,15 @@ local function forget(r)
 end
 
 ---@param buf integer
+---@param is_new boolean whether no line of the buffer is the agent's yet, in no undo state
 ---@return caliban.Tracked
-function M.new(buf)
+function M.new(buf, is_new)
   ---@diagnostic disable-next-line: missing-fields
   local r = { buf = buf, hunks = index.of({}), states = {} } ---@type caliban.Tracked
   r.open, r.busy, r.burst, r.tick = false, false, 0, 0
   forget(r)
   r.seq = M.seq(r)
+  r.first = is_new and r.seq or nil
   return r
 end
 
@@ -168,14 +171,12 @@ end
 ---@param r caliban.Tracked
 ---@param list caliban.Hunk[] whose new lines are in the buffer
 function M.set_list(r, list)
-  r.hunks = index.of(list)
-  forget(r)
+  M.set(r, index.of(list))
 end
 
 ---@param r caliban.Tracked
 function M.empty(r)
-  r.hunks = index.of({})
-  forget(r)
+  M.set_list(r, {})
 end
 
 --- Updates the hunks after a change that the user has not made: rows [first, last) were replaced by
@@ -221,8 +222,7 @@ end
 ---@return caliban.Hunk[] # the hunks that were pending
 function M.reread(r)
   local was = index.list(r.hunks)
-  r.hunks, r.states, r.undoing = index.of({}), {}, nil
-  r.lines = nil
+  r.hunks, r.states, r.undoing, r.lines = index.of({}), {}, nil, nil
   forget(r)
   return was
 end
@@ -282,7 +282,7 @@ end
 
 --- Restores the saved hunks of the undo state to which `u` or `<C-r>` has led. If no hunks were
 --- saved for it or they do not fit the buffer, updates the current hunks by the changes that the
---- undo has made.
+--- undo has made. A state before the first proposal has no hunks.
 ---@param r caliban.Tracked
 ---@param at integer the undo state
 ---@param check boolean whether to check that the hunks fit the buffer
@@ -290,6 +290,9 @@ local function restore_state(r, at, check)
   local state = r.states[at]
   if state and (not check or states.fits(r.buf, r.lines, index.list(state.hunks))) then
     r.hunks, r.own, r.gone, r.decided = state.hunks, state.own, state.gone, state.decided
+  elseif r.first and at < r.first then
+    M.empty(r)
+    r.own, r.decided = true, nil
   elseif r.block then
     settle(r)
   else
@@ -435,6 +438,8 @@ local function follow_undo(r)
     if not r.undoing then
       end_block(r)
       keep_state(r, r.seq)
+      -- a command such as `=` that changes nothing begins an undo state without a report
+      r.states[tree.seq_cur] = r.states[tree.seq_cur] or r.states[r.seq]
       r.undoing = {}
     end
     return
@@ -466,8 +471,7 @@ function M.on_lines(r, tick, first, last, new_last)
     follow(r, tick, first, last, new)
     return false
   end
-  -- more than `MOST` changes are assumed to come from one command, either an edit or an undo,
-  -- because `undotree()` is slow for a long history
+  -- more than `MOST` changes are taken for one command, because `undotree()` is slow for a long history
   if r.burst < MOST then
     follow_undo(r)
   end
