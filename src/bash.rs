@@ -86,7 +86,7 @@ impl Word {
     }
 
     /// The word as it is shown to the user.
-    fn shown(&self) -> &str {
+    pub fn shown(&self) -> &str {
         let (Word::Fixed(it) | Word::Glob(it) | Word::Open(it)) = self;
         it
     }

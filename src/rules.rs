@@ -8,12 +8,14 @@ mod network;
 mod sending;
 pub mod safe;
 mod touched;
+mod tree;
 mod written;
 #[cfg(test)]
 mod tests;
 
 pub use network::{is_host, opening};
 pub use touched::Touched;
+pub use tree::Tree;
 pub use written::{Origin, WrittenRule, allowing, caution, from_project, read};
 
 use crate::bash::Script;
@@ -22,6 +24,7 @@ use crate::reach::Reach;
 use ignore::gitignore::Gitignore;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a rule says about a call, from the mildest to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,6 +123,10 @@ pub struct Rules {
     reach: Option<Reach>,
     /// Whether the sandbox of commands is complete: it protects files and has no network.
     contains: bool,
+    /// The files as a command will see them; `None` in tests.
+    tree: Option<Arc<dyn Tree>>,
+    /// The spellings of the root.
+    roots: Vec<PathBuf>,
 }
 
 impl PartialEq for Rules {
@@ -136,7 +143,15 @@ impl fmt::Debug for Rules {
 
 impl Rules {
     pub fn new(all: Vec<Rule>, root: &Path, reach: &Reach) -> Rules {
-        Rules { all, root: root.to_owned(), reach: Some(reach.clone()), contains: false }
+        let (root, reach) = (root.to_owned(), Some(reach.clone()));
+        Rules { all, root, reach, ..Rules::default() }
+    }
+
+    /// The same rules, which also judge what patterns and links in a command stand for.
+    #[must_use]
+    pub fn seeing(self, tree: Arc<dyn Tree>) -> Rules {
+        let roots = tree.trail(&self.root);
+        Rules { tree: Some(tree), roots, ..self }
     }
 
     /// The same rules. `contains` says whether the sandbox of commands is complete: it protects files and has no

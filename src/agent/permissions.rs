@@ -77,7 +77,7 @@ impl Permissions {
         if self.is_safe_allowed && desk.confinement.contains(&desk.root) {
             all.extend(rules::safe::rules());
         }
-        let rules = Rules::new(all, &desk.root, &desk.reach);
+        let rules = Rules::new(all, &desk.root, &desk.reach).seeing(Arc::new(tool::tree::OnDisk));
         if rules.opens_network() && desk.confinement.has_no_proxy() {
             problems.push(NO_PROXY.to_owned());
         }

@@ -69,15 +69,22 @@ fn a_dash_before_a_redirection_is_a_word_of_the_command() {
         "a b - <<'E' && c\n$x\nE",
         expect![[r#"
         "a" "b" "-"
+        "c""#]],
+    );
+    check(
+        "a <<'E' | b | c && d >x\n$x\nE",
+        expect![[r#"
+        "a"
+        "b"
         "c"
-        ? The line continues after the delimiter of a here-document"#]],
+        "d"
+        ? `b | c && d` writes to `x`"#]],
     );
     check(
         "a - - <<-E | b - 2>&1\nx\n\tE\n",
         expect![[r#"
         "a" "-" "-"
-        "b" "-"
-        ? The line continues after the delimiter of a here-document"#]],
+        "b" "-""#]],
     );
     check("a -<<E\nx - <<E\nE", expect![[r#""a" "-""#]]);
     check(

@@ -312,17 +312,20 @@ impl Walk<'_> {
                     }
                 }
                 _ => {
-                    let clause = "The line continues after the delimiter of a here-document";
-                    match child.kind() {
+                    let is_known = matches!(
+                        child.kind(),
                         "command"
-                        | "compound_statement"
-                        | "file_redirect"
-                        | "list"
-                        | "pipeline"
-                        | "redirected_statement"
-                        | "subshell" => self.script.doubt(clause.into()),
-                        // a word is an argument of the command before the here-document
-                        _ => self.script.blind(clause.into()),
+                            | "compound_statement"
+                            | "file_redirect"
+                            | "list"
+                            | "pipeline"
+                            | "redirected_statement"
+                            | "subshell"
+                    );
+                    // a word is an argument of the command before the here-document
+                    if !is_known {
+                        let clause = "The line continues after the delimiter of a here-document";
+                        self.script.blind(clause.into());
                     }
                     let text = self.of(child).to_owned();
                     self.script.suspect(&text, self.depth);

@@ -7,7 +7,7 @@ use crate::reach::{Reading, Writing};
 use std::path::{Component, Path, PathBuf};
 
 /// Programs that write, move or remove the files in their arguments.
-const WRITERS: &[&str] = &[
+pub(super) const WRITERS: &[&str] = &[
     "chmod", "chown", "cp", "dd", "install", "ln", "mkdir", "mv", "patch", "rm", "rmdir", "rsync",
     "scp", "tar", "tee", "touch", "truncate", "unlink", "unzip",
 ];
@@ -97,8 +97,17 @@ impl Rules {
     }
 
     /// Why a rule that allows the first words of a command (`covered` words) does not allow the whole command: an
-    /// argument is risky or names a path that is not allowed. `None` if the rule allows the command.
+    /// argument is risky or names a path that is not allowed. `None` if the rule allows the command. A pattern is judged
+    /// by each name for which it stands.
     fn beyond(&self, script: &Script, simple: &Simple, covered: usize) -> Option<String> {
+        match self.forms(script, simple) {
+            None => self.beyond_words(script, simple, covered),
+            Some(Ok(forms)) => forms.iter().find_map(|it| self.beyond_words(script, it, covered)),
+            Some(Err(why)) => Some(why),
+        }
+    }
+
+    fn beyond_words(&self, script: &Script, simple: &Simple, covered: usize) -> Option<String> {
         if let Some((_, why)) = risk(simple, covered) {
             return Some(format!("{}.", capital(&why)));
         }
@@ -165,7 +174,7 @@ impl Rules {
             };
             match reach.reading(&path) {
                 Reading::Asked(why) | Reading::Never(why) => Some(format!("`{written}` {why}.")),
-                Reading::Free => None,
+                Reading::Free => self.astray(folder, written),
             }
         })
     }
@@ -177,7 +186,7 @@ impl Rules {
             let path = resolved(&self.root, folder, written)?;
             match reach.writing(&path) {
                 Writing::Reviewed(why) | Writing::Never(why) => Some(format!("`{written}` {why}.")),
-                Writing::Free => None,
+                Writing::Free => self.kept_behind(folder, written),
             }
         })
     }

@@ -16,10 +16,23 @@ impl Session {
     pub(super) fn advance(&mut self, turn: TurnId, step: &mut Step) {
         self.skip_after_last_call(turn, step);
         for _ in 0..self.open().len() {
-            let Some(it) = self.next_call() else { break };
+            let Some(mut it) = self.next_call() else { break };
+            self.judge_again(&mut it);
             self.begin(turn, it, step);
         }
         self.sample_if_answered(turn, step);
+    }
+
+    /// Judges a command by the files that are there when it begins, because the calls before it may have changed them.
+    fn judge_again(&mut self, next: &mut Open) {
+        if !matches!(next.access, Access::Act { .. }) {
+            return;
+        }
+        next.judged = self.judged(&next.access);
+        let Phase::Acting { open, .. } = &mut self.phase else { return };
+        for it in open.iter_mut().filter(|it| it.call.id == next.call.id) {
+            it.judged.clone_from(&next.judged);
+        }
     }
 
     /// The next call to begin: first calls that will be denied, then reads and tasks for subagents, then edits, then
@@ -88,7 +101,7 @@ impl Session {
                     let command = changeable(&it.access);
                     let Judgement { always, unruled: hosts, .. } = it.judged;
                     let (call, question) = (it.call.id, text);
-                    let offer = Offer { always, hosts, command, subject, is_shell };
+                    let offer = Offer { always, hosts, command, subject, is_shell, to: None };
                     let asked = Event::Asked { turn, call, question, offer };
                     self.record(asked, step);
                 }

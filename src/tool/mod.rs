@@ -20,6 +20,7 @@ pub mod skills;
 pub mod submit_plan;
 pub mod task;
 pub mod todo;
+pub mod tree;
 pub mod walk;
 pub mod workers;
 pub mod worktree;

@@ -2,7 +2,7 @@
 //! the test sees what bash runs. It tries 1,000 lines, or as many as the environment variable `LINES` says, from the
 //! seed in `SEED`.
 
-use crate::kit::dice::Dice;
+use crate::kit::dice::{Dice, number};
 use caliban::bash::{Script, Simple, Word};
 use caliban::event::Access;
 use caliban::reach::{Folders, Reach};
@@ -160,10 +160,6 @@ fn is_seen(simple: &Simple, ran: &[String]) -> bool {
     let words: Option<Vec<&str>> = simple.words.iter().map(Word::fixed).collect();
     let is_same = words.is_some_and(|it| it == ran);
     is_same || is_pattern && simple.words[0].fixed() == Some(&ran[0])
-}
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
 
 #[test]

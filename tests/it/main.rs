@@ -43,6 +43,7 @@ mod follow;
 mod forged;
 mod formats;
 mod given;
+mod globs;
 mod grants;
 mod headers;
 mod health;

@@ -15,3 +15,8 @@ impl Dice {
         &all[self.below(all.len())]
     }
 }
+
+/// A number from an environment variable: how much a law tries, or from which seed.
+pub fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
+}
