@@ -407,6 +407,9 @@ pub struct Offer {
     /// Whether the subject is a command for a shell.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_shell: bool,
+    /// To whom a conversation is sent, if the question is about that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Recipient>,
 }
 
 /// A model's title for a conversation, and the cost of asking for it.

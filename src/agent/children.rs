@@ -1,6 +1,7 @@
 //! The subagents of a conversation. Each works on one `task` call in a session of its own, by an agent like any other,
 //! and reports to its parent's agent.
 
+mod asked;
 mod job;
 mod model;
 pub(super) mod progress;
@@ -8,20 +9,20 @@ mod review;
 pub(super) mod worktrees;
 
 use super::guidance::Guidance;
-use super::permissions::{Answer, Wanted};
+use super::permissions::Wanted;
 use super::turn::Turn;
 use super::{Agent, ChildCommand, Command, Inherited, Setup, work};
 use crate::context::agents::{self, NamedAgent};
 use crate::conversation::Conversation;
 use crate::conversation::report::Show;
 use crate::event::{
-    Delta, Grant, Isolation, Matter, Mode, Offer, Parent, Post, Ruling, SessionId, TurnId,
-    WorkerId, WorkerRole,
+    Delta, Grant, Isolation, Mode, Offer, Parent, Post, SessionId, TurnId, WorkerId, WorkerRole,
 };
 use crate::message::{CallId, ToolAnswer, ToolCall, Usage};
-use crate::session::{Consult, Input, WorkerInput};
+use crate::session::{Input, WorkerInput};
 use crate::tool::task::{self, Task};
 use crate::tool::{Desk, Toolset};
+use asked::Sending;
 use job::{Beginning, attend};
 pub(super) use job::{Job, worked};
 use tokio::sync::{mpsc, oneshot};
@@ -53,6 +54,7 @@ pub(super) struct Children {
     places: mpsc::UnboundedSender<PlaceWanted>,
     pub(super) news: mpsc::UnboundedSender<(Whom, News)>,
     all: Vec<Child>,
+    sending: Sending,
     /// Whether the user has sent a message instead of reviewing what the subagents have changed.
     is_left: bool,
 }
@@ -114,14 +116,14 @@ impl Children {
         places: mpsc::UnboundedSender<PlaceWanted>,
     ) -> (Children, mpsc::UnboundedReceiver<(Whom, News)>) {
         let (news, reports) = mpsc::unbounded_channel();
-        (Children { places, news, all: Vec::new(), is_left: false }, reports)
+        let sending = Sending::default();
+        (Children { places, news, all: Vec::new(), sending, is_left: false }, reports)
     }
 
     /// Called when a turn was aborted, which has stopped its subagents. Withdraws the subagents' questions.
     pub(super) fn forget(&mut self, conversation: &mut Conversation) {
-        for (id, _) in self.all.drain(..).flat_map(|it| it.asked) {
-            conversation.take(Input::Withdraw { id });
-        }
+        let asked = self.all.drain(..).flat_map(|it| it.asked).collect::<Vec<_>>();
+        self.withdraw(conversation, asked.into_iter().map(|it| it.0));
     }
 
     /// Tells the subagents the mode of their parent, if it has changed, and forgets those whose work is over.
@@ -144,9 +146,8 @@ impl Children {
             it.mode = mode;
             it.tell(ChildCommand::Follow(mode.min(it.widest)));
         }
-        for (id, _) in ended.into_iter().flat_map(|it: Child| it.asked) {
-            conversation.take(Input::Withdraw { id });
-        }
+        let asked = ended.into_iter().flat_map(|it: Child| it.asked);
+        self.withdraw(conversation, asked.map(|it| it.0));
     }
 
     /// Sends a command to a worker. Returns false if the worker has no session yet or has ended.
@@ -194,26 +195,6 @@ impl Children {
         let found = self.all.iter().find_map(|it| Some((it, asked(it)?)));
         let Some((child, call)) = found else { return false };
         let _ = child.commands.send(Command::Permissions(Wanted::Why(call)));
-        true
-    }
-
-    /// Passes the user's answer on to the subagent that asked this question. Returns false if no subagent asked it.
-    pub(super) fn rule(
-        &mut self,
-        conversation: &mut Conversation,
-        id: &CallId,
-        answer: &Answer,
-    ) -> bool {
-        let is_asked = |it: &&mut Child| it.asked.iter().any(|it| it.0 == *id);
-        let Some(child) = self.all.iter_mut().find(is_asked) else { return false };
-        let Some(at) = child.asked.iter().position(|it| it.0 == *id) else { return false };
-        let (_, call) = child.asked.remove(at);
-        let _ = child.commands.send(Command::Rule { call, answer: answer.clone() });
-        let ruling = match answer {
-            Answer::Ruling(ruling) => ruling.clone(),
-            Answer::Always | Answer::Change(_) => Ruling::Once,
-        };
-        conversation.take(Input::Rule { call: id.clone(), ruling });
         true
     }
 }
@@ -385,18 +366,12 @@ pub(super) fn take(agent: &mut Agent, of: &Whom, news: News) {
         }
         News::Worktree(_) => (),
         News::Asked { call, question, offer } => {
-            let id = CallId(format!("{name}/{call}"));
-            let question = format!("{name}: {question}");
-            child.asked.push((id.clone(), call));
-            let about = Matter::Subagent;
-            conversation.take(Input::Consult(Consult { id, about, question, offer }));
+            children.ask(conversation, of, call, &question, offer);
         }
         News::Explained { call, lines } => child.explained(conversation, &call, lines),
         News::Settled(call) => {
             let settled = child.asked.extract_if(.., |it| it.1 == call).collect::<Vec<_>>();
-            for (id, _) in settled {
-                conversation.take(Input::Withdraw { id });
-            }
+            children.withdraw(conversation, settled.into_iter().map(|it| it.0));
         }
         News::Noticed(text) => {
             if let Whom::Worker(worker) = *of {

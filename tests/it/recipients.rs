@@ -50,8 +50,14 @@ impl Two {
 
     /// A project with a conversation that went to the first company, and settings that name only the second one.
     fn moved(&self) -> Setup {
-        let setup = self.setup(&["one"]);
+        self.moved_after(Vec::new())
+    }
+
+    /// The same, with calls before the reply.
+    fn moved_after(&self, calls: Vec<Reply>) -> Setup {
+        let setup = self.setup(&["one"]).file("a.txt", "some words\n".repeat(3_000));
         let nvim = Nvim::start(&setup);
+        calls.into_iter().for_each(|it| self.one.reply(it));
         self.one.reply(Reply::said("Of course."));
         nvim.ask("my secret plan", "Of course.");
         assert!(nvim.quit_with(":qa!<CR>").success());
@@ -187,6 +193,82 @@ fn a_subagent_of_another_company_is_asked_about() {
         nvim.wait_phase("idle");
         assert_eq!(two.other.count(), count, "{key}");
     }
+}
+
+/// Three subagents in one reply, and another one later.
+#[test]
+fn subagents_of_another_company_ask_once_together() {
+    for (key, count) in [("n", 0), ("y", 4)] {
+        let two = Two::start();
+        let config = two.config(&["one", "other"]);
+        let config = config.replace("{ probe", "{ subagent_model = 'other/m', probe");
+        let nvim = Nvim::start(&two.setup(&["one"]).config(&config));
+        let task = |n: u32| json!({ "description": "Look", "prompt": format!("Look around {n}.") });
+        two.one.reply(Reply::new().call("t1", "task", task(1)).call("t2", "task", task(2)).call(
+            "t3",
+            "task",
+            task(3),
+        ));
+        two.one.reply(Reply::new().call("t4", "task", task(4)));
+        two.one.reply(Reply::said("I see."));
+        two.other.otherwise(Reply::said("Looked."));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        let asked = "Send this conversation to other (this machine)?";
+        nvim.wait_transcript(asked);
+        nvim.wait_question();
+        let waiting = "waits for your answer";
+        nvim.wait(|it| it.transcript().matches(waiting).count() == 3, "three subagents that wait");
+        assert_eq!((nvim.shown(asked), two.other.count()), (1, 0));
+        nvim.go_to_transcript(asked);
+        nvim.keys(key);
+        nvim.wait_transcript("I see.");
+        nvim.wait_phase("idle");
+        assert_eq!((nvim.shown(asked), two.other.count()), (0, count), "{key}");
+        // after a refusal the next turn asks again
+        two.one.reply(Reply::new().call("t5", "task", task(5)));
+        two.one.reply(Reply::said("I see more."));
+        nvim.keys(":Caliban<CR>imore<C-s><Esc>");
+        if key == "n" {
+            nvim.wait_transcript(asked);
+            nvim.wait_question();
+            nvim.go_to_transcript(asked);
+            nvim.keys("n");
+        }
+        nvim.wait_transcript("I see more.");
+    }
+}
+
+/// Side requests go nowhere where the conversation itself may not go.
+#[test]
+fn no_title_and_no_summary_goes_to_another_company_without_an_agreement() {
+    let two = Two::start();
+    let read = Reply::new().call("c1", "read", json!({ "path": "a.txt" }));
+    let setup = two.moved_after(vec![read]).titled();
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>igo on<C-s><Esc>");
+    asked(&nvim, ASKED);
+    nvim.keys("n");
+    nvim.wait_transcript("you have not agreed to send this conversation to other");
+    nvim.wait_phase("idle");
+    nvim.keys(":Caliban<CR>i/compact<C-s><Esc>");
+    asked(&nvim, ASKED);
+    nvim.keys("n");
+    nvim.wait(
+        |it| it.shown("you have not agreed to send this conversation to other") == 2,
+        "no summary",
+    );
+    nvim.wait_phase("idle");
+    assert_eq!(two.other.count(), 0);
+    // with an agreement, the message goes and so does the request for a title
+    two.other.otherwise(Reply::said("Here I am."));
+    nvim.keys(":Caliban<CR>igo on please<C-s><Esc>");
+    asked(&nvim, ASKED);
+    nvim.keys("y");
+    nvim.wait_transcript("Here I am.");
+    nvim.wait(|_| two.other.count() == 2, "a request for a title");
+    let bodies: Vec<String> = two.other.requests().iter().map(|it| it.json.to_string()).collect();
+    assert!(bodies.iter().any(|it| it.contains("Write a title")), "{bodies:?}");
+    assert!(bodies.iter().all(|it| it.contains("my secret plan")), "{bodies:?}");
 }
 
 #[test]
