@@ -207,6 +207,11 @@ impl Models {
                  sentence each.",
                 if *most == 1 { "1 image".to_owned() } else { format!("{} images", number(most)) }
             ),
+            Lesson::Bytes(most) => format!(
+                "The request was too large for the provider. From now on the images of a request to {model} have at \
+                 most {} together: the oldest are replaced by a sentence each.",
+                size::bytes(usize::try_from(*most).unwrap_or(usize::MAX))
+            ),
             Lesson::Side(most) => format!(
                 "The provider takes images of at most {} pixels a side in these requests to {model}: from now on \
                  larger ones are replaced by a sentence each.",

@@ -12,7 +12,7 @@ use crate::context::{digest, request, size};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, Show};
 use crate::edit::Format;
-use crate::event::{Failure, Measure, Plan, Tuning, TurnId};
+use crate::event::{Failure, Limit, Measure, Plan, Tuning, TurnId};
 use crate::message::{Reply, Request, Stop};
 use crate::provider::Provider;
 use crate::provider::endpoint::Chosen;
@@ -141,6 +141,12 @@ impl Sampler {
         turn: TurnId,
         (mut failure, by, partial): (Failure, String, Option<Reply>),
     ) -> Option<Input> {
+        if let Failure::Exceeds { limit: Limit::Bytes, said, .. } = failure {
+            if self.keeps_to(conversation, &by, Limit::Bytes) {
+                return Some(Input::Repeat { turn, told: None });
+            }
+            failure = Failure::TooLong { said, window: None, prompt: None };
+        }
         if matches!(failure, Failure::TooLong { .. }) {
             failure = self.overflow(conversation, desk, turn, Some(failure)).err()??;
         }

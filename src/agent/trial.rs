@@ -4,6 +4,7 @@
 use super::models::full_name;
 use super::sampler::Sampler;
 use crate::context::request::images_of;
+use crate::context::size;
 use crate::conversation::Conversation;
 use crate::event::Limit;
 use crate::message::{Block, Image, Request};
@@ -72,6 +73,15 @@ impl Sampler {
             Limit::Images(most) if most > 0 && most < count => Lesson::Images(most),
             Limit::Images(_) | Limit::Side(_) if count > 0 => Lesson::Images(count / 2),
             Limit::Image => return self.search(&sent),
+            Limit::Bytes => {
+                let bytes = images.iter().filter_map(|it| it.bytes()).map(|it| it.len() as u64);
+                let bytes: u64 = bytes.sum();
+                // images that are a small part of the request are not what makes it too large
+                if bytes < size::of_request(&sent) / 4 || bytes == 0 {
+                    return false;
+                }
+                Lesson::Bytes(bytes / 2)
+            }
             Limit::Images(_) | Limit::Side(_) | Limit::Reply(_) => return false,
         };
         self.teach(conversation, &chosen, lesson);

@@ -126,6 +126,8 @@ pub enum Failure {
     },
     /// The stream ended before the reply was complete.
     Cut,
+    /// The stream ended without a word.
+    Empty,
     /// The provider ended the reply with an error. `said` is the provider's message.
     Broken {
         said: String,
@@ -152,6 +154,8 @@ pub enum Limit {
     Reply(u32),
     /// The most images of a request; 0 if the provider names no number.
     Images(u32),
+    /// The bytes of a request, of which its images have a part. The provider names no number that counts.
+    Bytes,
     /// The most pixels of an image's width and height.
     Side(u32),
     /// There is an image that the provider cannot read. The provider does not say which.
@@ -165,7 +169,7 @@ impl Failure {
             Failure::RateLimited { .. }
             | Failure::Overloaded { .. }
             | Failure::ServerError { .. } => self.after_ms().is_none_or(|ms| ms <= LONGEST_WAIT),
-            Failure::Cut | Failure::Broken { .. } => true,
+            Failure::Cut | Failure::Empty | Failure::Broken { .. } => true,
             _ => false,
         }
     }
@@ -209,6 +213,7 @@ impl fmt::Display for Failure {
 const LONGEST_WAIT: u64 = 120_000;
 
 const CUT: &str = "The connection ended in the middle of the answer";
+const EMPTY: &str = "The server's answer was empty";
 const PROXY: &str =
     "Correct or unset this environment variable, or add the host to NO_PROXY, then restart Neovim.";
 const USED_UP: &str = "The account's quota or credit is used up";
@@ -313,6 +318,7 @@ impl Failure {
                 "Correct the part of the request that the provider names, or start a new conversation with /new.",
             ),
             Failure::Cut => (CUT.into(), "", "Send again to continue."),
+            Failure::Empty => (EMPTY.into(), "", "Send again to retry."),
             Failure::Broken { said } => (BROKEN.into(), said, LATER),
             Failure::Endless { megabytes } => (endless(*megabytes), "", KEPT),
             Failure::Stalled { seconds } => (stalled(*seconds), "", "Send again to retry."),

@@ -38,6 +38,8 @@ pub enum Content {
 pub struct Sight {
     /// The most images.
     pub most: Option<u32>,
+    /// The most bytes of all images together.
+    pub bytes: Option<u64>,
     /// The most pixels of an image's width and of its height.
     pub side: Option<u32>,
     /// The files of the images that the provider cannot read.
@@ -45,12 +47,23 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// How many of the oldest of `count` images are left out. So that the requests that follow have the same images,
-    /// some more are left out than the limit demands.
-    pub fn oldest(&self, count: usize) -> usize {
-        let Some(most) = self.most.map(|it| it as usize).filter(|it| *it < count) else { return 0 };
-        let some = (most / 4).max(1);
-        ((count - most).div_ceil(some) * some).min(count)
+    /// How many of the oldest of these images are left out. So that the requests that follow have the same images, some
+    /// more are left out than the limits demand.
+    pub fn oldest(&self, images: &[&Image]) -> usize {
+        let excess = |most: u64, all: u64| {
+            let some = (most / 4).max(1);
+            all.saturating_sub(most).div_ceil(some) * some
+        };
+        let sizes = || images.iter().map(|it| it.bytes().map_or(0, |it| it.len() as u64));
+        let by_number = self.most.map_or(0, |it| excess(it.into(), images.len() as u64));
+        let too_much = self.bytes.map_or(0, |it| excess(it, sizes().sum()));
+        let mut left = too_much;
+        let by_bytes = sizes().take_while(|it| {
+            let is_out = left > 0;
+            left = left.saturating_sub(*it);
+            is_out
+        });
+        by_bytes.count().max(usize::try_from(by_number).unwrap_or(usize::MAX)).min(images.len())
     }
 }
 

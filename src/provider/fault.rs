@@ -289,7 +289,9 @@ fn without_key(mut failure: Failure, key: &str, in_parts: bool) -> Failure {
         | Failure::ServerError { said, .. }
         | Failure::Broken { said }
         | Failure::Protocol { said } => (&mut [], Some(said)),
-        Failure::Cut | Failure::Endless { .. } | Failure::Stalled { .. } => (&mut [], None),
+        Failure::Cut | Failure::Empty | Failure::Endless { .. } | Failure::Stalled { .. } => {
+            (&mut [], None)
+        }
     };
     for name in names {
         **name = name.replace(key, KEY_MARK);

@@ -15,6 +15,8 @@ pub enum Lesson {
     Reply(u32),
     /// The most images of a request.
     Images(u32),
+    /// The most bytes of a request's images together.
+    Bytes(u64),
     /// The most pixels of an image's width and of its height.
     Side(u32),
     /// The file of an image that the provider cannot read.
@@ -39,6 +41,7 @@ impl Taught {
             Lesson::Window(window) => to(&mut self.window, *window),
             Lesson::Reply(most) => to(&mut self.reply, Some(*most)),
             Lesson::Images(most) => to(&mut self.sight.most, Some(*most)),
+            Lesson::Bytes(most) => self.sight.bytes.replace(*most) != Some(*most),
             Lesson::Side(side) => to(&mut self.sight.side, Some(*side)),
             Lesson::Unreadable(file) => self.sight.unreadable.insert(file.clone()),
         }

@@ -133,6 +133,7 @@ impl Reading {
         let is_value = matches!(self.frames, Frames::Events(_)) && text.starts_with(['{', '[']);
         let end = match serde_json::from_str::<Value>(text) {
             _ if text.starts_with('<') => quoted(),
+            _ if is_silent(text) => Sampled::Failed(Failure::Empty),
             _ if !is_value => self.decoder.end(),
             Ok(value) => {
                 whole(&mut *self.decoder, &value, &mut self.fresh);
@@ -145,6 +146,11 @@ impl Reading {
         };
         self.fresh.push(end);
     }
+}
+
+/// Whether an answer has only blanks and the comments of an event stream.
+fn is_silent(text: &str) -> bool {
+    text.lines().all(|it| it.trim().is_empty() || it.starts_with(':'))
 }
 
 /// Whether these first bytes of an answer may be those of a JSON value.

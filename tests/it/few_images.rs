@@ -1,6 +1,6 @@
 //! Tests providers that take few images, or cannot read one: the message is answered without them, and so are later ones.
 
-use crate::images::{BLUE, RED, png, seeing, seen};
+use crate::images::{BLUE, RED, noise, png, seeing, seen};
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -42,6 +42,53 @@ fn the_oldest_images_are_left_out_if_there_are_too_many_in_every_dialect() {
         assert_eq!(last.matches("the image is not shown to you any more").count(), 3, "{last}");
         assert_eq!((server.count(), nvim.shown("takes at most 2 images")), (6, 1));
     }
+}
+
+/// The provider counts the bytes of the request, and says no number.
+#[test]
+fn the_oldest_images_are_left_out_if_the_request_has_too_many_bytes_in_every_dialect() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.otherwise(Reply::said("Seen."));
+        let too_large = json!({ "error": { "type": "request_too_large", "message": "Request exceeds the maximum size" } });
+        server.refuse_as(413, move |it| {
+            let pixels: u32 = seen(it).iter().map(|it| it.0 * it.1).sum();
+            (pixels > 25_000).then(|| too_large.to_string())
+        });
+        let mut setup = Setup::new();
+        for n in 1..=4 {
+            setup = setup.file(&format!("{n}.png"), noise(100 + n, 100));
+        }
+        let nvim = Nvim::start(&seeing(setup, dialect, &server));
+        for n in 1..=4 {
+            let shown = nvim.shown("Seen.");
+            nvim.lua("require('caliban').ask(...)", &[format!("see @{n}.png").into()]);
+            nvim.wait_more("Seen.", shown);
+        }
+        assert_eq!(widths(&server), [104]);
+        assert_eq!(
+            (server.count(), nvim.shown("The request was too large for the provider.")),
+            (5, 1)
+        );
+    }
+}
+
+/// A request that is too large because of its text keeps its images' lesson out of it: it is made shorter.
+#[test]
+fn a_request_that_is_too_large_without_images_is_compacted() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    server.refuse_as(413, |it| {
+        let is_long = it.json.to_string().len() > 120_000;
+        is_long.then(|| {
+            "<html><head><title>413 Request Entity Too Large</title></head></html>".to_owned()
+        })
+    });
+    let setup =
+        Setup::new().file("a.png", png(20, 9, RED)).file("a.txt", "some words\n".repeat(15_000));
+    let nvim = Nvim::start(&setup.anthropic(&server).size(320, 40));
+    nvim.ask("see @a.png and @a.txt", "Seen.");
+    assert_eq!((widths(&server), nvim.shown("of a request to")), (vec![20], 0));
 }
 
 #[test]

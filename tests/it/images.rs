@@ -3,6 +3,7 @@
 
 use crate::kit::chat::{DIALECTS, assert_grows};
 use crate::kit::dialects::Dialect;
+use crate::kit::dice::Dice;
 use crate::kit::http::Request;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -28,6 +29,15 @@ fn written(width: u32, height: u32, colour: [u8; 3], format: ImageFormat) -> Vec
 
 pub(crate) fn png(width: u32, height: u32, colour: [u8; 3]) -> Vec<u8> {
     written(width, height, colour, ImageFormat::Png)
+}
+
+/// A picture that cannot be compressed: it has about three bytes for each pixel.
+pub(crate) fn noise(width: u32, height: u32) -> Vec<u8> {
+    let (mut dice, mut bytes) = (Dice(width.into()), Vec::new());
+    let mut shade = || u8::try_from(dice.below(256)).unwrap();
+    let picture = RgbImage::from_fn(width, height, |_, _| Rgb([shade(), shade(), shade()]));
+    DynamicImage::from(picture).write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png).unwrap();
+    bytes
 }
 
 /// Width, height and the first pixel of each image in a request, in order.

@@ -6,12 +6,12 @@ use crate::kit::setup::Setup;
 use crate::run::{Ran, wait_for};
 use expect_test::expect;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::process::Stdio;
 
 /// A project with these settings in the user's own file.
-fn setup(server: &Server, settings: &serde_json::Value) -> Setup {
+fn setup(server: &Server, settings: &Value) -> Setup {
     let setup = Setup::new().anthropic(server).file("a.txt", "alpha\n");
     let folder = setup.dir().join("config/caliban");
     fs::create_dir_all(&folder).unwrap();
@@ -167,6 +167,48 @@ fn a_skill_that_is_left_out_and_another_try_are_notes_of_a_run() {
     let notes = notes.collect::<Vec<_>>().join("\n");
     assert!(notes.contains("has no front matter between two lines"), "{}", ran.out);
     assert!(notes.contains("The provider is overloaded"), "{}", ran.out);
+}
+
+#[test]
+fn a_compaction_is_a_note_of_a_run() {
+    let server = Server::start();
+    let text: String = (0..400).map(|n| format!("this is the line {n:03}\n")).collect();
+    let setup = setup(&server, &json!({ "compact": 0.01, "trim": false })).file("a.txt", text);
+    server.reply(Reply::new().call("c1", "read", json!({ "path": "a.txt" })));
+    server.reply(Reply::said("One."));
+    server.reply(Reply::said("Two."));
+    server.reply(Reply::said("Three.").usage(60_000, 10));
+    for _ in 0..3 {
+        assert_eq!(run(&setup, &["--session", "ci", "go"]).code, 0);
+    }
+    server.reply(Reply::said(&crate::compaction::summary("Four answers.")));
+    server.reply(Reply::said("Four."));
+    let ran = run(&setup, &["--json", "--session", "ci", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines = ran.lines();
+    let is_note = |it: &&Value| it["type"] == "note";
+    let notes: Vec<&str> =
+        lines.iter().filter(is_note).filter_map(|it| it["text"].as_str()).collect();
+    let is_about = |words: &str| notes.iter().any(|it| it.contains(words));
+    assert!(is_about("Compacting") && is_about("Compacted"), "{notes:?}");
+    assert_eq!(lines.last().unwrap()["answer"], "Four.");
+}
+
+#[test]
+fn an_answer_of_blanks_only_is_said_to_be_empty() {
+    let server = Server::start();
+    for _ in 0..6 {
+        server.reply(Reply::raw(200, &[("content-type", "text/event-stream")], "\n\n  \n\n"));
+    }
+    let setup = setup(&server, &json!({}));
+    let ran = run(&setup, &["--json", "go"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let end = ran.lines().pop().unwrap();
+    assert!(
+        end["problem"].as_str().unwrap().starts_with("The server's answer was empty."),
+        "{end}"
+    );
+    assert!(!ran.out.contains("in the middle"), "{}", ran.out);
 }
 
 #[test]

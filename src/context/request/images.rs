@@ -51,7 +51,8 @@ pub(super) fn fit(messages: &mut [Message], sight: &Sight) {
         return;
     }
     let images = messages.iter().flat_map(|it| &it.blocks).flat_map(images_of);
-    let mut old = sight.oldest(images.filter(|it| untaken(it, sight).is_none()).count());
+    let taken: Vec<&Image> = images.filter(|it| untaken(it, sight).is_none()).collect();
+    let mut old = sight.oldest(&taken);
     let mut why = |image: &Image| {
         untaken(image, sight).or_else(|| {
             let is_old = old > 0;

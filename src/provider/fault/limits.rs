@@ -200,7 +200,9 @@ pub(super) fn named(failure: Failure, status: u16, body: &str, has_images: bool)
         _ => return failure,
     };
     let text = plain(body);
-    if let Some(limit) = limit(&text, &failure, has_images) {
+    let by_bytes = status == 413 && has_images && !says(&text, &["token", "context", "prompt"]);
+    let limit = limit(&text, &failure, has_images);
+    if let Some(limit) = limit.or(by_bytes.then_some(Limit::Bytes)) {
         return Failure::Exceeds { status, said, limit };
     }
     let is_too_long = match failure {

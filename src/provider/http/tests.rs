@@ -186,7 +186,9 @@ async fn an_answer_that_is_not_a_stream_is_quoted_in_the_failure() {
     let error = r#"{"error":{"type":"overloaded_error","message":"later"}}"#;
     let shown = failure(&status("200 OK", "content-type: application/json\r\n", error)).await;
     assert_eq!(shown, r#"Overloaded { after_ms: None, said: "later" }"#);
-    assert_eq!(failure(&status("200 OK", "", "")).await, "Cut");
+    for blanks in ["", "\n\n  \r\n", ": still here\n\n: still here\n\n"] {
+        assert_eq!(failure(&status("200 OK", "", blanks)).await, "Empty", "{blanks:?}");
+    }
 }
 
 #[tokio::test]

@@ -351,6 +351,31 @@ const OTHERS: &[(&str, &str, Option<Limit>)] = &[
 ];
 
 #[test]
+fn a_request_with_images_that_is_too_large_is_so_by_bytes_unless_the_error_names_tokens() {
+    let check = |said: &str, has_images: bool, limit: Option<Limit>| {
+        let failure = super::too_long(said.to_owned());
+        let found = match named(failure, 413, said, has_images) {
+            Failure::Exceeds { limit, .. } => Some(limit),
+            _ => None,
+        };
+        assert_eq!(found, limit, "{said}");
+    };
+    for said in [
+        "Request exceeds the maximum size",
+        "413 Request Entity Too Large",
+        "",
+        "Payload too large",
+    ] {
+        check(said, true, Some(Limit::Bytes));
+        check(said, false, None);
+    }
+    for said in ["Request too large for gpt-5 on tokens per min", "Maximum context length exceeded"]
+    {
+        check(said, true, None);
+    }
+}
+
+#[test]
 fn limits_of_replies_and_images_are_read_from_errors_of_many_servers() {
     let mut wrong = String::new();
     for (server, said, limit) in OTHERS {
