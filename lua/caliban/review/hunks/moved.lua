@@ -173,15 +173,16 @@ local function given(list, to_user, to_agent, of)
   return algebra.fused(out)
 end
 
---- The rows of added lines that change their owner.
+--- The rows of added lines that change their owner, and of those that the command has moved and that keep it.
 ---@param moved caliban.Moved
 ---@param all caliban.Hunks
 ---@return table<integer, boolean> to_user
 ---@return { row: integer, line: string }[] to_agent
+---@return table<integer, boolean> kept
 local function owners(moved, all)
-  local to_user, to_agent = {}, {}
+  local to_user, to_agent, kept = {}, {}, {}
   if next(moved.users) == nil and next(moved.agents) == nil then
-    return to_user, to_agent
+    return to_user, to_agent, kept
   end
   local lines, pure = came(moved, all), true
   for line, rows in pairs(lines) do
@@ -189,7 +190,13 @@ local function owners(moved, all)
     pure = pure and #rows.mine + #rows.theirs <= had
   end
   for line, rows in pairs(lines) do
-    local users = moved.users[line] or 0
+    local users, agents = moved.users[line] or 0, moved.agents[line] or 0
+    for k, row in ipairs(rows.mine) do
+      kept[row] = k <= users or nil
+    end
+    for k, row in ipairs(rows.theirs) do
+      kept[row] = k > #rows.theirs - agents or nil
+    end
     for k = 1, math.min(users - #rows.mine, #rows.theirs) do
       to_user[rows.theirs[k]] = true
     end
@@ -200,7 +207,7 @@ local function owners(moved, all)
   for _, row in ipairs(not pure and flowed(moved, lines) or {}) do
     to_user[row] = true
   end
-  return to_user, to_agent
+  return to_user, to_agent, kept
 end
 
 ---@class caliban.Gone lines that the user has removed with nothing in their place, and how often
@@ -282,22 +289,27 @@ function M.settled(edits, before, after, gone, back)
   if #moved.fresh == 0 then
     return after.tight, M.removed(gone, edits, before)
   end
-  local to_user, to_agent = owners(moved, after.raw)
+  local to_user, to_agent, kept = owners(moved, after.raw)
   local left = vim.deepcopy(gone)
   ---@param row integer
   ---@return boolean
   local function is_agents(row)
     return within(index.near(after.raw, row, row + 1), { row })[row] ~= nil
   end
-  for _, it in ipairs(put_back(edits, left.users, is_agents)) do
-    to_user[it.row] = true
+  -- of equal lines of both, the user's come back first
+  local users = put_back(edits, left.users, function(row)
+    return not kept[row] and not back[row]
+  end)
+  for _, it in ipairs(users) do
+    kept[it.row] = true
+    to_user[it.row] = is_agents(it.row) or nil
   end
   local given_back = {} ---@type table<integer, boolean>
   for _, it in ipairs(to_agent) do
     given_back[it.row] = true
   end
   local again = put_back(edits, left.agents, function(row)
-    return not back[row] and not given_back[row] and not is_agents(row)
+    return not (back[row] or given_back[row] or kept[row] or is_agents(row))
   end)
   vim.list_extend(to_agent, again)
   local all = after.tight
