@@ -1,6 +1,6 @@
---- Random scripts of real keys, of edits by plugins and of decisions, compared with a model that knows nothing of what
---- Neovim reports: the text of the base, the text of the buffer, and what each act does to both. The environment
---- variables `KEYS` and `KEYS_SEED` set the number of scripts and the seed of the first one.
+--- Random scripts of real keys in several windows, of edits by plugins, of decisions and restarts, compared with a model
+--- that knows nothing of what Neovim reports: the text of the base, the text of the buffer, and what each act does to
+--- both. The environment variables `KEYS` and `KEYS_SEED` set the number of scripts and the seed of the first one.
 local H = require('bench')
 local B = require('caliban.review')
 local R = require('caliban.review.hunks.algebra')
@@ -372,6 +372,58 @@ function ACTS.change_nothing(before)
   end
 end
 
+--- Opens another buffer beside this one, and compares the two.
+---@param lines string[]
+local function compare(lines)
+  local here = api.nvim_get_current_win()
+  vim.fn.writefile(lines, 'other')
+  vim.cmd('silent keepalt new | silent 0read other | silent $delete _ | diffthis')
+  vim.bo.bufhidden, vim.bo.buftype = 'wipe', 'nofile'
+  local there = api.nvim_get_current_win()
+  api.nvim_set_current_win(here)
+  vim.cmd('diffthis | diffupdate')
+  return here, there
+end
+
+--- Gets or puts changes between this buffer and another one, which has the base or an earlier text.
+function ACTS.get_and_put_changes(before)
+  local of_base = math.random() < 0.5
+  local other = of_base and before.base or recent[math.random(#recent)].text
+  if #other == 0 then
+    return nil
+  end
+  local last = math.random(#before.text)
+  local range = ('%d,%d'):format(math.random(last), last)
+  local way = ({ 'get', 'put', 'get from there', 'put from there' })[math.random(4)]
+  plugin(('diff: %s %s of %s'):format(way, range, table.concat(other, ',')))
+  local here, there = compare(other)
+  local is_there = way:find('there', 1, true) ~= nil
+  api.nvim_set_current_win(is_there and there or here)
+  local rows = is_there and '' or range
+  vim.cmd(('silent! %sdiff%s'):format(rows, way:sub(1, 3)))
+  local gets = way == 'get' or way == 'put from there'
+  api.nvim_set_current_win(here)
+  vim.cmd('diffoff! | silent only')
+  -- the other buffer may have a text that its change has made
+  local into = lines()
+  if not gets then
+    return function(after)
+      check(vim.deep_equal(before.text, after.text), 'the text stays', before, after)
+      check(vim.deep_equal(before.base, after.base), 'the base stays', before, after)
+      check(#before.hunks == #after.hunks, 'the hunks stay', before, after)
+    end
+  end
+  return function(after)
+    check(vim.deep_equal(into, after.text), 'the text is what Neovim made', before, after)
+    if of_base then
+      local words = count(before.base)
+      for it in pairs(words) do
+        check(count(after.base)[it] ~= nil, it .. ' of the base is lost', before, after)
+      end
+    end
+  end
+end
+
 --- Makes the whole buffer the base, as a user does who throws the agent's work away: nothing is pending.
 function ACTS.make_the_buffer_the_base(before)
   if #before.base == 0 or math.random() < 0.6 then
@@ -388,13 +440,8 @@ function ACTS.make_the_buffer_the_base(before)
     typed('ggVG"_c' .. table.concat(before.base, '<CR>') .. '<Esc>')
   else
     plugin('diffget')
-    local here = api.nvim_get_current_win()
-    vim.cmd('silent keepalt new | silent 0read base | silent $delete _ | diffthis')
-    vim.bo.bufhidden = 'wipe'
-    vim.bo.buftype = 'nofile'
-    api.nvim_set_current_win(here)
-    vim.cmd('diffthis | diffupdate | silent 0,$diffget | diffoff!')
-    vim.cmd('silent only')
+    compare(before.base)
+    vim.cmd('silent 0,$diffget | diffoff! | silent only')
     -- `:diffget` does not get everything when lines were added at both ends
     if not vim.deep_equal(lines(), before.base) then
       return nil
@@ -581,7 +628,7 @@ local function decide()
   local before, verdict = look(), math.random() < 0.5 and 'accept' or 'reject'
   local row = math.random(math.max(1, #before.text))
   api.nvim_win_set_cursor(0, { row, 0 })
-  local scope = ({ 'hunk', 'range' })[math.random(2)]
+  local scope = ({ 'hunk', 'range', 'hunk', 'range', 'file' })[math.random(5)]
   local range = scope == 'range' and { row, math.random(row, #before.text) } or nil
   story[#story + 1] = ('%s %s %d'):format(verdict, scope, row)
   B[verdict]({ scope = scope, range = range })
@@ -622,6 +669,56 @@ local function undo(states)
   return before
 end
 
+local runs = 0
+
+--- The folder of the records is another one after each restart, because a Neovim reads a record only once.
+require('caliban.program.project').folder_of = function()
+  return vim.fn.getcwd() .. '/' .. runs
+end
+require('caliban.program.project').dir = require('caliban.program.project').folder_of
+
+local function options()
+  -- `gq` wraps lines; typing neither wraps nor indents them
+  vim.bo.textwidth, vim.bo.formatoptions, vim.bo.autoindent = 12, 'q', false
+end
+
+--- Ends this Neovim and starts another one, as far as the review can tell: the record is written as at the end of
+--- Neovim, the buffer is gone, and the record is taken up. Nothing is pending differently afterwards. Text that would be
+--- lost without a review, too, is written before.
+---@param states table<integer, Look>
+local function restart(states)
+  local before = look()
+  local path = api.nvim_buf_get_name(0)
+  local disk = vim.fn.readfile(path)
+  local is_same = vim.deep_equal(disk, before.base) or vim.deep_equal(disk, before.text)
+  if #before.hunks == 0 or #before.text == 0 or #before.base == 0 then
+    return
+  elseif not is_same or math.random() < 0.5 then
+    typed(':w!<CR>')
+  end
+  story[#story + 1] = 'restart'
+  vim.cmd('silent! only')
+  api.nvim_exec_autocmds('VimLeavePre', { group = 'caliban.review.restore.record' })
+  local from = vim.fn.glob(vim.fn.getcwd() .. '/' .. runs .. '/s.review-*', true, true)
+  H.eq(1, #from, 'one record: ' .. table.concat(story, ' | '))
+  local name = vim.fs.basename(from[1])
+  vim.fn.mkdir(tostring(runs + 1))
+  assert(vim.uv.fs_copyfile(from[1], ('%d/%s'):format(runs + 1, name)))
+  vim.cmd('silent bwipeout!')
+  H.settle()
+  runs = runs + 1
+  vim.cmd.edit(path)
+  options()
+  B.take_up({ session = 's', root = '', reviews = { name } })
+  local after = look()
+  check(vim.deep_equal(before.text, after.text), 'a restart keeps the text', before, after)
+  check(vim.deep_equal(before.base, after.base), 'and the base', before, after)
+  for seq in pairs(states) do
+    states[seq] = nil
+  end
+  recent = {}
+end
+
 --- Whether the act has led back to a text that was there before, with the base of that time.
 ---@param after Look
 ---@return boolean
@@ -634,15 +731,21 @@ local function is_back(after)
   return false
 end
 
+--- Splits the window, closes it, or goes to another one with the same buffer.
+local function windows()
+  local keys = { '<C-w>s', '<C-w>v', '<C-w>w', '<C-w>W', '<C-w>o' }
+  typed(keys[math.random(#keys)])
+end
+
 ---@param states table<integer, Look>
 ---@param plain boolean
----@param auto boolean
+---@param auto number the share of proposals in auto-edit mode
 local function step(states, plain, auto)
   local before, dice = look(), math.random()
   states[before.seq] = before
   recent[#recent + 1] = before
   if dice < 0.1 then
-    recent = propose(auto, plain) and {} or recent
+    recent = propose(math.random() < auto, plain) and {} or recent
   elseif dice < 0.2 then
     if decide() then
       recent = {}
@@ -650,9 +753,19 @@ local function step(states, plain, auto)
     end
   elseif dice < 0.3 then
     undo(states)
+  elseif dice < 0.33 then
+    restart(states)
+  elseif dice < 0.38 then
+    windows()
   else
     local names = plain
-        and { 'change_nothing', 'make_the_buffer_the_base', 'delete_a_line', 'put_the_base_back' }
+        and {
+          'change_nothing',
+          'make_the_buffer_the_base',
+          'delete_a_line',
+          'put_the_base_back',
+          'get_and_put_changes',
+        }
       or vim.fn.sort(vim.tbl_keys(ACTS))
     local judge = #before.text > 0 and ACTS[names[math.random(#names)]](before)
     local after = look()
@@ -689,17 +802,20 @@ local function script(seed)
   math.randomseed(seed)
   story, serial = {}, 0
   H.fresh()
-  local plain, auto, start = math.random() < 0.3, math.random() < 0.3, {}
+  -- most scripts have one mode, some mix them
+  local plain, auto, start = math.random() < 0.3, ({ 0, 0, 1, 0.5 })[math.random(4)], {}
   for i = 1, math.random(3, 9) do
     start[i] = plain and ({ 'a', 'b', '', '}' })[math.random(4)] or word('b')
     start[i] = (not plain and math.random() < 0.3) and start[i] .. ' ' .. word('b') or start[i]
   end
+  runs = 0
+  vim.fn.mkdir('0')
+  vim.cmd('silent! only')
   vim.cmd.edit(H.write('f.txt', table.concat(start, '\n') .. '\n'))
-  -- `gq` wraps lines; typing neither wraps nor indents them
-  vim.bo.textwidth, vim.bo.formatoptions, vim.bo.autoindent = 12, 'q', false
+  options()
   local states = {}
   recent = {}
-  propose(auto, plain)
+  propose(math.random() < auto, plain)
   for _ = 1, STEPS do
     step(states, plain, auto)
   end

@@ -210,6 +210,16 @@ function T.a_command_that_changes_nothing_accepts_nothing()
   eq({ 'X', '0:-a,b+X' }, { H.text(), H.pending() })
 end
 
+function T.a_removed_line_keeps_its_place_between_lines_that_are_broken_up()
+  H.fresh()
+  local path = H.write('f.txt', 'p q\nr\ns t\n')
+  vim.cmd.edit(path)
+  H.propose({ H.proposal(path, { 'p q', 'r', 's t' }, { 'p q', 's t' }) })
+  H.keys(':%s/ /\\r/<CR>')
+  eq('p q s t', H.text())
+  eq('2:-r+', H.pending())
+end
+
 function T.hunks_follow_an_undo_and_typing_within_one_command()
   H.review('a b c d', 'a X c d')
   vim.cmd('silent normal! uGonew')

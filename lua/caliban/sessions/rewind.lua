@@ -176,7 +176,7 @@ local function change(p, buf)
   end
   -- a separate review object is used, so that an open review of the buffer treats the change as if
   -- the user had typed it
-  local r = require('caliban.review.state').new(buf, false)
+  local r = require('caliban.review.state').new(buf, false, false)
   local ok, err = tracking.edit(r, function()
     entry.apply(r, plan)
   end)

@@ -162,6 +162,35 @@ local function restore(it, hunks, out)
   end
 end
 
+--- Divides a place where lines were broken up or joined at each row at which both sides have the same text so far, apart
+--- from blanks: what is pending between two such lines stays between them.
+---@param run integer[]
+---@param old string[]
+---@param new string[]
+---@param out integer[][]
+local function divided(run, old, new, out)
+  local from, to, i, j = run[1], run[3], 0, 0
+  local a, b = '', '' -- the text of each side since the last such row
+  local is_wide = run[2] == run[4] or run[2] == 0 or run[4] == 0 or run[2] + run[4] > WIDE
+  while not is_wide and from + i < run[1] + run[2] and to + j < run[3] + run[4] do
+    if #a <= #b then
+      i, a = i + 1, a .. old[from + i + 1]:gsub('%s', '')
+    else
+      j, b = j + 1, b .. new[to + j + 1]:gsub('%s', '')
+    end
+    if #a == #b and #a > 0 then
+      if a ~= b then
+        break
+      end
+      local is_same = i == 1 and j == 1 and old[from + 1] == new[to + 1]
+      out[#out + 1] = not is_same and { from, i, to, j } or nil
+      from, to, i, j, a, b = from + i, to + j, 0, 0, '', ''
+    end
+  end
+  local rest = { from, run[1] + run[2] - from, to, run[3] + run[4] - to }
+  out[#out + 1] = rest[2] + rest[4] > 0 and rest or nil
+end
+
 --- Appends the edits within a region.
 ---@param it caliban.Region
 ---@param limits integer[] the rows [first, last) up to the regions beside it
@@ -171,7 +200,10 @@ end
 ---@param out caliban.NetEdit[] ascending
 local function split(it, limits, hunks, get, new, out)
   local old = get(it.first, it.last)
-  local runs = algebra.runs(old, new)
+  local runs = {} ---@type integer[][]
+  for _, run in ipairs(algebra.runs(old, new)) do
+    divided(run, old, new, runs)
+  end
   for k, run in ipairs(runs) do
     local first, last = it.first + run[1], it.first + run[1] + run[2]
     local by, after = 0, runs[k + 1]

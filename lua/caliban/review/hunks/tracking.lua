@@ -29,7 +29,7 @@ local PAST = 3
 ---@field open boolean whether changes have been pending since the review was last settled
 ---@field seq integer the undo state that `hunks`, `own`, `gone` and `decided` belong to
 ---@field states table<integer, caliban.UndoState> the other undo states
----@field first? integer in earlier undo states no line is the agent's; nil if that is not known
+---@field first? integer the undo state before which no line is the agent's; nil if that is not known
 ---@field undoing? caliban.Change[] the changes of an undo or redo whose undo state `sync` has not looked up yet
 ---@field aside? boolean whether a command that has changed no line may have led to another undo state
 ---@field burst integer the number of changes since the last `sync`
