@@ -3,6 +3,7 @@
 
 pub mod address;
 pub mod markdown;
+mod parts;
 pub mod proxy;
 pub mod search;
 

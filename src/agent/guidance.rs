@@ -118,7 +118,10 @@ impl Guidance {
         desk: &Desk,
     ) {
         if !models.is_tour(&conversation.session.model) {
-            let found = self.gathered();
+            let (found, session) = (self.gathered(), &conversation.session);
+            if session.is_unattended() && session.turns == 0 && session.subagent_of().is_none() {
+                conversation.tell_once(self.unused_rules());
+            }
             // the prompt of an agent can only come before the first message
             let agent = self.agent_of_project(desk).filter(|_| conversation.session.turns == 0);
             self.consent.ask(conversation, found, agent);
@@ -139,6 +142,19 @@ impl Guidance {
         let is_first = !conversation.store.as_ref().is_some_and(Store::has_others);
         let places = self.places.as_ref().filter(|_| is_first);
         places.map(instructions::offered).unwrap_or_default()
+    }
+
+    /// What the user of a run is told about the project's rule files for other coding agents.
+    fn unused_rules(&self) -> Option<String> {
+        let offered = self.places.as_ref().map(instructions::offered).unwrap_or_default();
+        let names = offered.join(", ");
+        (!offered.is_empty()).then(|| {
+            format!(
+                "The project's rules for other agents are not used: {names}. To use them, write an AGENTS.md that \
+                 imports them, with a line such as `@{}`.",
+                offered[0]
+            )
+        })
     }
 
     /// `/rules`: asks again about instructions that the user has refused. If there are none, adds the project's rules

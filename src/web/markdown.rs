@@ -1,6 +1,7 @@
 //! Converts HTML to Markdown. A stranger's page may be designed to take endless time or memory, so it is converted in a
 //! separate process, which has limits and can be killed: this same program, started with `ARGUMENT`.
 
+use super::parts::{self, Said};
 use super::tree::{self, About};
 use htmd::element_handler::{HandlerResult, Handlers};
 use htmd::{Element, HtmlToMarkdown};
@@ -122,20 +123,37 @@ fn converted(address: &str, html: &str) -> io::Result<String> {
         .add_handler(vec!["img"], picture)
         .add_handler(vec!["kbd", "samp", "tt"], code)
         .add_handler(vec!["pre"], block)
+        .add_handler(parts::NAMES.to_vec(), part)
+        // the program runs no scripts, so it reads what a page says without them
+        .scripting_enabled(false)
         .skip_tags(tree::DROPPED.to_vec())
         .build();
     let root = converter.html_to_tree(html)?;
-    let About { title, has_scripts, has_parts } = tree::prepare(&root, address);
+    let About { title, leads, has_scripts, has_parts } = tree::prepare(&root, address);
     let text = converter.tree_to_markdown(&root);
     let title: String = title.chars().take(TITLE).collect();
     let title = if title.is_empty() { title } else { format!("Title: {title}\n\n") };
+    let leads =
+        if leads.is_empty() { leads } else { format!("[This page leads on to {leads}]\n\n") };
     let is_empty = text.chars().filter(|it| !it.is_whitespace()).count() <= NEARLY_NOTHING;
     let note = if has_scripts && !has_parts && is_empty {
         "\n\n[This page makes its text with scripts, so it needs a browser. Its text may be at another address.]"
     } else {
         ""
     };
-    Ok(format!("{title}{text}{note}"))
+    Ok(format!("{title}{leads}{text}{note}"))
+}
+
+/// Tells what a reader gets of an element that is no running text.
+fn part(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
+    match parts::said(element.node) {
+        None => handlers.fallback(element),
+        Some(Said::Instead(said)) => Some(said.into()),
+        Some(Said::Before(said)) => {
+            let content = handlers.walk_children(element.node).content;
+            Some(format!("{said} {content}").into())
+        }
+    }
 }
 
 /// Drops an element that the page hides from readers, because its text may be meant to deceive a model.
@@ -262,6 +280,83 @@ mod tests {
             "Press `Ctrl`, see `a_b` or `c d`.",
         );
         check("", "<pre><b hidden>x</b></pre>y", "y");
+    }
+
+    /// Elements that are no running text, and what a reader gets of them.
+    const PARTS: &[(&str, &str)] = &[
+        (
+            "<iframe src='v?x=1' title='A film'>no</iframe>",
+            "[frame: A film](https://a.org/b/v?x=1)",
+        ),
+        ("<iframe srcdoc='<p>one<b>two</b>'></iframe>", "[frame] [one two]"),
+        ("<iframe src='about:blank'></iframe>", ""),
+        ("<iframe src='x' style='display:none'></iframe>", ""),
+        ("<embed src=/m.swf>", "[frame](https://a.org/m.swf)"),
+        (
+            "<object data=c.pdf>See <a href=d>d</a></object>",
+            "[object](https://a.org/b/c.pdf) See [d](https://a.org/b/d)",
+        ),
+        (
+            "<select><option>one<option selected>two<option value=three></select>",
+            "[choice: one | two (chosen) | three]",
+        ),
+        ("<datalist><option value=v></datalist>", "[choice: v]"),
+        ("<video src=v.mp4>no</video>", "[video](https://a.org/b/v.mp4)"),
+        (
+            "<audio><source src=a.ogg><source src=a.mp3>no</audio>",
+            "[sound](https://a.org/b/a.ogg) [sound](https://a.org/b/a.mp3)",
+        ),
+        ("<video>No <b>film</b></video>", "[video] No **film**"),
+        ("<canvas>A <b>chart</b></canvas>", "A **chart**"),
+        ("<canvas aria-label='A chart'></canvas>", "[drawing that scripts make: A chart]"),
+        ("<noscript>Read <a href=t>the text</a></noscript>", "Read [the text](https://a.org/b/t)"),
+        ("<template><p>later</p></template>", "[template for scripts: 5 characters]"),
+        ("<div><template shadowrootmode=open><p>now</p></template></div>", "now"),
+        ("<details><summary>More</summary>text</details>", "More\n\ntext"),
+        (
+            "<svg><title>A  map</title><desc>of b</desc><text>c</text><path/></svg>",
+            "[image: A map; of b; c]",
+        ),
+        ("<svg><path/></svg>", ""),
+        (
+            "<math><mi>x</mi><mo>=</mo><mn>1</mn><annotation encoding='application/x-tex'>x = 1</annotation></math>",
+            "$x = 1$",
+        ),
+        ("<math alttext='a^2'><mi>a</mi></math>", "$a^2$"),
+        ("<math><mi>x</mi><mo>=</mo><mn>1</mn></math>", "x = 1"),
+        ("<map><area href=p alt=Part></map>", "[link: Part](https://a.org/b/p)"),
+        (
+            "<ul><li><input type=checkbox checked>done<li><input type=checkbox>open</ul>",
+            "*   [x] done\n*   [ ] open",
+        ),
+        (
+            "<input type=hidden value=x><input type=submit value=Go><input placeholder=Name>",
+            "[button: Go][field: Name]",
+        ),
+        ("<textarea>some text</textarea>", "[field: some text]"),
+    ];
+
+    #[test]
+    fn nothing_that_a_reader_sees_is_dropped() {
+        let here = "https://a.org/b/";
+        for (page, said) in PARTS.iter().copied() {
+            let whole = converted(here, &format!("<p>a</p>{page}<p>b</p>")).unwrap();
+            let wanted =
+                if said.is_empty() { "a\n\nb".to_owned() } else { format!("a\n\n{said}\n\nb") };
+            assert_eq!(whole, wanted, "{page}");
+            // as deep as nothing is converted any more
+            let deep = format!("{}<i>{page}</i>", "<div>".repeat(tree::DEPTH + 9));
+            let text =
+                thread::Builder::new().stack_size(STACK).spawn(move || converted(here, &deep));
+            let text = tree::in_one_line(&text.unwrap().join().unwrap().unwrap());
+            for word in said.split([' ', '(', ')', '[', ']', '*', '\n']).filter(|it| it.len() > 3) {
+                assert!(text.replace('\\', "").contains(word), "{page}: {word}: {text}");
+            }
+        }
+        let many = format!("<select>{}</select>", "<option>o".repeat(100));
+        assert!(converted("", &many).unwrap().ends_with("| … and 40 more]"));
+        let page = "<head><meta http-equiv=Refresh content='0; URL=\"next?a\"'></head><p>x";
+        check(here, page, "[This page leads on to https://a.org/b/next?a]\n\nx");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Prepares the tree of a HTML page for its conversion to Markdown: its links become complete addresses, and the text of
 //! elements that are nested too deeply becomes the text of the last element that is not.
 
+use super::parts::{self, Said};
 use markup5ever_rcdom::{Node, NodeData};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,10 +11,7 @@ use url::Url;
 pub(super) const DEPTH: usize = 1_000;
 
 /// Elements whose text is not visible to a reader of the page.
-pub(super) const DROPPED: [&str; 11] = [
-    "canvas", "head", "iframe", "noscript", "object", "script", "select", "style", "svg",
-    "template", "video",
-];
+pub(super) const DROPPED: [&str; 3] = ["head", "script", "style"];
 
 /// Elements that end a line in text.
 const BLOCKS: [&str; 12] =
@@ -23,6 +21,8 @@ const BLOCKS: [&str; 12] =
 #[derive(Default)]
 pub(super) struct About {
     pub(super) title: String,
+    /// The address to which the page sends its readers; empty if there is none.
+    pub(super) leads: String,
     pub(super) has_scripts: bool,
     /// Whether the page has a heading, a list, a table or a block of code.
     pub(super) has_parts: bool,
@@ -32,14 +32,15 @@ pub(super) struct About {
 pub(super) fn prepare(tree: &Rc<Node>, address: &str) -> About {
     let mut about = About::default();
     let mut base = Url::parse(address).ok();
-    let mut links = Vec::new();
+    let (mut links, mut deep) = (Vec::new(), Vec::new());
     let (mut has_base, mut left) = (false, vec![(tree.clone(), 0)]);
     while let Some((node, depth)) = left.pop() {
         match name(&node) {
             "title" if about.title.is_empty() => about.title = in_one_line(&text(&node)),
             "script" => about.has_scripts = true,
             "h1" | "h2" | "h3" | "li" | "pre" | "table" => about.has_parts = true,
-            "a" | "area" => links.push(node.clone()),
+            "template" => parts::open_template(&node),
+            "meta" if about.leads.is_empty() => about.leads = refresh(&node),
             "base" if !has_base => {
                 let named = attribute(&node, "href");
                 let joined = named.and_then(|it| base.as_ref()?.join(&it).ok());
@@ -48,8 +49,11 @@ pub(super) fn prepare(tree: &Rc<Node>, address: &str) -> About {
             }
             _ => (),
         }
+        if parts::address(name(&node)).is_some() {
+            links.push(node.clone());
+        }
         if depth == DEPTH {
-            flatten(&node);
+            deep.push(node.clone());
         }
         // the children come in the order of the page, so that the first title and base count
         left.extend(node.children.borrow().iter().rev().map(|it| (it.clone(), depth + 1)));
@@ -57,22 +61,36 @@ pub(super) fn prepare(tree: &Rc<Node>, address: &str) -> About {
     for it in links {
         complete(&it, base.as_ref());
     }
+    deep.iter().for_each(flatten);
+    if let Some(url) = base.filter(|_| !about.leads.is_empty()) {
+        about.leads = url.join(&about.leads).map_or(about.leads, String::from);
+    }
     about
 }
 
-/// Makes the address of a link complete. Brackets are written as numbers, because Markdown would escape them. A link
-/// that leads to a part of the same page stays, one to a program or to data becomes text.
+/// The address to which `<meta http-equiv=refresh>` leads; empty if it leads nowhere.
+fn refresh(node: &Node) -> String {
+    let is_refresh =
+        attribute(node, "http-equiv").is_some_and(|it| it.eq_ignore_ascii_case("refresh"));
+    let content = attribute(node, "content").filter(|_| is_refresh).unwrap_or_default();
+    let at = content.to_ascii_lowercase().find("url=").map(|it| it + "url=".len());
+    let written = at.and_then(|it| content.get(it..)).unwrap_or_default();
+    written.trim().trim_matches(['"', '\'']).to_owned()
+}
+
+/// Makes the address of a link or a source complete. Brackets are written as numbers, because Markdown would escape them.
+/// A link that leads to a part of the same page stays, one to a program or to data becomes text.
 fn complete(link: &Rc<Node>, base: Option<&Url>) {
     let NodeData::Element { attrs, .. } = &link.data else { return };
     attrs.borrow_mut().retain_mut(|it| {
-        if &*it.name.local != "href" {
+        if parts::address(name(link)) != Some(&*it.name.local) {
             return true;
         }
         let written = it.value.trim().to_owned();
         let joined = base.and_then(|base| base.join(&written).ok());
         let Some(url) = joined.filter(|_| !written.starts_with('#')) else { return true };
         it.value = url.as_str().replace('(', "%28").replace(')', "%29").into();
-        !matches!(url.scheme(), "javascript" | "data" | "blob")
+        !matches!(url.scheme(), "about" | "blob" | "data" | "javascript")
     });
 }
 
@@ -99,7 +117,14 @@ pub(super) fn text(node: &Rc<Node>) -> String {
         if ends_line {
             text.push('\n');
         }
-        if !DROPPED.contains(&name) && !is_hidden(&node) {
+        if DROPPED.contains(&name) || is_hidden(&node) {
+            continue;
+        }
+        let said = parts::said(&node);
+        if let Some(Said::Instead(said) | Said::Before(said)) = &said {
+            text.push_str(said);
+        }
+        if !matches!(said, Some(Said::Instead(_))) {
             left.extend(node.children.borrow().iter().rev().cloned());
         }
     }

@@ -350,6 +350,27 @@ fn code_a_title_and_a_page_that_needs_a_browser_are_told() {
 }
 
 #[test]
+fn what_is_no_running_text_of_a_page_is_named_with_its_address() {
+    let scene = scene(true);
+    let page = "<p>Seen</p><iframe src=film title=Film></iframe><video><source src=/v.mp4></video>\
+        <select><option>one<option selected>two</select><noscript>Without scripts</noscript>\
+        <svg><title>Map</title></svg><math alttext='x^2'></math>";
+    scene.site.page("/parts/", "text/html", page);
+    let said = scene.fetch(&scene.site.url("/parts/"));
+    let (film, video) = (scene.site.url("/parts/film"), scene.site.url("/v.mp4"));
+    for wanted in [
+        &format!("[frame: Film]({film})"),
+        &format!("[video]({video})"),
+        "[choice: one | two (chosen)]",
+        "Without scripts",
+        "[image: Map]",
+        "$x^2$",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+}
+
+#[test]
 fn the_text_of_a_fetched_pdf_goes_to_the_model() {
     let scene = scene(true);
     scene.site.page("/paper", "application/pdf", pdf(&["first page", "second page"]));

@@ -114,6 +114,30 @@ fn instructions_of_the_project_are_left_out_until_the_user_has_agreed_to_them() 
 }
 
 #[test]
+fn a_run_names_the_rules_for_other_agents_that_it_does_not_use() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Done."));
+    let setup = Setup::new().anthropic(&server);
+    let setup = setup
+        .file("GEMINI.md", "a\n")
+        .file(".claude/CLAUDE.md", "b\n")
+        .file("CLAUDE.local.md", "c\n");
+    let setup = setup.file("agents.md", "d\n");
+    let named = ".claude/CLAUDE.md, CLAUDE.local.md, agents.md, GEMINI.md";
+    let ran = run(&setup, &["go"]);
+    assert!(
+        ran.err.contains(&format!("rules for other agents are not used: {named}.")),
+        "{}",
+        ran.err
+    );
+    let lines = run(&setup, &["--json", "go"]).lines();
+    let notes = lines.iter().filter(|it| it["type"] == "note").map(|it| it["text"].to_string());
+    assert_eq!(notes.filter(|it| it.contains(named)).count(), 1);
+    let setup = setup.file("AGENTS.md", "@GEMINI.md\n");
+    assert!(!run(&setup, &["go"]).err.contains("rules for other agents"));
+}
+
+#[test]
 fn caliban_run_can_use_a_named_agent() {
     let server = Server::start();
     server.otherwise(Reply::said("Done."));
