@@ -132,7 +132,9 @@ fn expanded(tree: &dyn Tree, folder: &Path, glob: &str) -> Option<Vec<String>> {
     for part in glob.split_inclusive('/') {
         let (name, slash) = part.strip_suffix('/').map_or((part, ""), |it| (it, "/"));
         if !name.contains(['*', '?', '[']) {
-            found.iter_mut().for_each(|it| it.push_str(part));
+            for it in &mut found {
+                it.push_str(part);
+            }
             continue;
         }
         let mut longer = Vec::new();

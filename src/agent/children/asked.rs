@@ -93,7 +93,9 @@ impl Children {
         for child in &mut self.all {
             let calls: Vec<_> = child.asked.extract_if(.., |it| it.0 == *id).collect();
             is_asked |= !calls.is_empty();
-            calls.into_iter().for_each(|(_, call)| child.answer(call, answer.clone()));
+            for (_, call) in calls {
+                child.answer(call, answer.clone());
+            }
         }
         if !is_asked {
             return false;
