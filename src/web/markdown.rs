@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn nothing_that_a_reader_sees_is_dropped() {
         let here = "https://a.org/b/";
-        for (page, said) in PARTS.iter().copied() {
+        for (page, said) in PARTS {
             let whole = converted(here, &format!("<p>a</p>{page}<p>b</p>")).unwrap();
             let wanted =
                 if said.is_empty() { "a\n\nb".to_owned() } else { format!("a\n\n{said}\n\nb") };

@@ -115,9 +115,10 @@ impl Room {
         for name in NAMES.iter().filter(|_| dice.below(5) < many) {
             let path = root.join(name.trim_end_matches('/'));
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            match name.ends_with('/') {
-                true => fs::create_dir_all(path).unwrap(),
-                false => fs::write(path, "x\n").unwrap(),
+            if name.ends_with('/') {
+                fs::create_dir_all(path).unwrap();
+            } else {
+                fs::write(path, "x\n").unwrap();
             }
         }
         for (name, target) in LINKS.iter().filter(|_| dice.below(6) == 0) {

@@ -172,7 +172,7 @@ fn a_skill_that_is_left_out_and_another_try_are_notes_of_a_run() {
 #[test]
 fn a_compaction_is_a_note_of_a_run() {
     let server = Server::start();
-    let text: String = (0..400).map(|n| format!("this is the line {n:03}\n")).collect();
+    let text = "this is one of many lines\n".repeat(400);
     let setup = setup(&server, &json!({ "compact": 0.01, "trim": false })).file("a.txt", text);
     server.reply(Reply::new().call("c1", "read", json!({ "path": "a.txt" })));
     server.reply(Reply::said("One."));
