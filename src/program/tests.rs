@@ -106,6 +106,7 @@ fn reviewed() -> Reviewed {
         texts: Vec::new(),
         path: "a.txt".into(),
         was: None,
+        elsewhere: None,
         deleted: false,
         gone: false,
         text: None,

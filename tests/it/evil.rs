@@ -78,7 +78,7 @@ fn hunks_accepted_in_a_renamed_buffer_are_reported_as_accepted() {
             "",
             &expect![[r"
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (its buffer has another name, other.txt): the changes are not on disk yet."]],
+            The user has given the buffer of a.txt the name other.txt: this text is there, and a.txt itself stays as it is on disk."]],
         );
         assert_eq!(scene.on_disk("a.txt"), Some(nine()), "{keys}");
         assert_eq!(scene.on_disk("other.txt"), Some(accepted()), "{keys}");

@@ -15,6 +15,7 @@ mod late;
 mod lent;
 mod life;
 mod look;
+mod named;
 pub mod reopened;
 mod rest;
 mod saves;

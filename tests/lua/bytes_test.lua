@@ -192,7 +192,7 @@ local function decide(it, verdict, scope)
     api.nvim_win_set_cursor(0, { row, 0 })
     B[verdict]({ scope = 'hunk' })
   end
-  if is_over or it.auto then
+  if is_over or it.auto and not it.own then
     follow(it, is_over)
   end
   if is_over and it.is_new and it.accepted == 0 then
@@ -201,13 +201,15 @@ local function decide(it, verdict, scope)
   elseif is_over and vim.bo.buftype ~= '' then
     error('the review has not ended: ' .. vim.inspect(story))
   end
-  same(verdict, not is_over and not it.auto)
+  same(verdict, not is_over and (not it.auto or it.own))
 end
 
 --- The user's own `:write` while changes are pending.
 ---@param it Script
 local function write_pending(it)
-  local command = ({ 'w', 'w!', 'w! ++ff=dos', 'w! ++enc=utf-16le', 'noautocmd w' })[math.random(5)]
+  local commands = { 'w', 'w!', 'noautocmd w', 'w! ++enc=utf-16le', 'w! ++ff=dos' }
+  -- with 'binary', Neovim remembers the line that had no line break, and `++ff` alone would not show it
+  local command = commands[math.random(vim.bo.binary and 4 or 5)]
   typed((':silent %s<CR>'):format(command))
   -- no main loop runs here, which would notice a write without autocommands
   api.nvim_exec_autocmds('BufModifiedSet', { buffer = 0 })
@@ -239,10 +241,15 @@ end
 ---@return boolean whether changes are pending
 local function propose(bytes, it)
   local base = lines()
-  local opts = { at_once = it.auto, create = not bytes, eol = #base == 0 or vim.bo.endofline }
+  if #base == 0 then
+    -- the agent ends its lines, and would set the option
+    vim.bo.endofline = true
+    ask('vim.bo.endofline = true')
+  end
+  it.own = vim.bo.modified
+  local opts = { at_once = it.auto, create = not bytes, eol = vim.bo.endofline }
   local path = api.nvim_buf_get_name(0)
   H.propose({ H.proposal(path, base, proposed(base), opts) })
-  ask('vim.bo.endofline = ...', opts.eol)
   if it.auto and not it.own then
     ask(PUT, lines())
     ask(WRITE, 'write', true)
@@ -260,6 +267,18 @@ local function decide_all(it)
   if #B.pending(0) > 0 then
     decide(it, math.random() < 0.5 and 'accept' or 'reject', 'file')
   end
+end
+
+--- Takes the last rejection back with `u`, and decides again.
+---@param it Script
+local function change_ones_mind(it)
+  typed('u')
+  if #B.pending(0) == 0 then
+    error('nothing is pending: ' .. vim.inspect(story))
+  end
+  same('u', true)
+  perhaps(0.3)
+  decide(it, math.random() < 0.7 and 'accept' or 'reject', 'file')
 end
 
 local RESET = 'set fileformats=unix,dos fileformat=unix fileencoding= nobomb nobinary eol fixeol'
@@ -280,7 +299,6 @@ local function script(seed)
   vim.cmd('silent edit f.txt')
   ask(FRESH, dir .. '/plain', bytes, RESET)
   perhaps(0.15)
-  it.own = vim.bo.modified
   if not propose(bytes, it) then
     error('nothing is pending: ' .. vim.inspect(story))
   end
@@ -296,6 +314,9 @@ local function script(seed)
     same('edit!')
   else
     decide_all(it)
+    if not it.is_new and it.accepted == 0 and math.random() < 0.3 then
+      change_ones_mind(it)
+    end
   end
   if bytes or it.accepted > 0 then
     perhaps(0.3)

@@ -91,10 +91,11 @@ end
 --- read the file, before they could be noted.
 ---@param buf integer
 ---@param noted_form caliban.Form the form if no other fits
+---@param text? string the buffer's text if the caller knows it
 ---@return caliban.Form
-local function fitting(buf, noted_form)
+local function fitting(buf, noted_form, text)
   local bytes = disk.read(api.nvim_buf_get_name(buf))
-  local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+  text = text or table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
   if not bytes or decoded(bytes, noted_form) == text then
     return noted_form
   end
@@ -160,24 +161,27 @@ end
 function M.note_no_end(buf)
   local it = noted[buf] ---@type caliban.FormNoted?
   if it then
-    it.eol, it.options.endofline = false, false
-    it.options.fixendofline = vim.bo[buf].fixendofline
+    it.eol, it.options.fixendofline = false, vim.bo[buf].fixendofline
   end
 end
 
 --- Called before a review. What autocommands have set while Neovim read the file is no change of an unmodified buffer.
 ---@param buf integer
-function M.note_before(buf)
+---@param text? string the buffer's text if the caller knows it
+function M.note_before(buf, text)
   if not noted[buf] then
     -- the file was read before Caliban was loaded
     M.note_read(buf)
   end
   local it = noted[buf]
   if not it.is_sure then
-    it.form, it.is_sure = fitting(buf, it.form), true
+    it.form, it.is_sure = fitting(buf, it.form, text), true
   end
   if not vim.bo[buf].modified then
+    -- with 'fixendofline', a new 'endofline' does not make the buffer modified
+    local ended = it.options.endofline
     M.note_options(buf)
+    it.options.endofline = ended
   end
 end
 

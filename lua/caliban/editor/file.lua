@@ -114,8 +114,12 @@ function M.stamp(buf)
   return stamp(api.nvim_buf_get_name(buf))
 end
 
+--- Buffers that got another name, and were not read or written since.
+local renamed = {} ---@type table<integer, true>
+local group = api.nvim_create_augroup('caliban.file', {})
+
 api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'FileChangedShellPost' }, {
-  group = api.nvim_create_augroup('caliban.file', {}),
+  group = group,
   callback = function(event)
     local buf = event.buf
     if event.event == 'BufReadPost' then
@@ -127,9 +131,36 @@ api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'FileChangedShellPost' 
       end
       bytes.note_written(buf, vim.v.cmdarg)
     end
-    stamps[buf] = M.stamp(buf)
+    M.adopt(buf)
   end,
 })
+
+api.nvim_create_autocmd('BufFilePost', {
+  group = group,
+  callback = function(event)
+    renamed[event.buf], stamps[event.buf] = true, nil
+  end,
+})
+
+--- Called when the text of a buffer's file is known: nobody else has written it.
+---@param buf integer
+function M.adopt(buf)
+  renamed[buf], stamps[buf] = nil, M.stamp(buf)
+end
+
+--- Whether a buffer got another name, and was not read or written since.
+---@param buf integer
+---@return boolean
+function M.is_renamed(buf)
+  return renamed[buf] == true
+end
+
+--- Whether a buffer got the name of a file that has nothing to do with its text.
+---@param buf integer
+---@return boolean
+function M.is_foreign(buf)
+  return renamed[buf] == true and vim.uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
+end
 
 --- Whether `:write` would ask the user because the file has changed since it was read. Neovim asks
 --- even if a FileChangedShell autocommand has handled the change.

@@ -17,7 +17,7 @@ local MANY = 500
 
 ---@class caliban.Reviews functions of `registry`, which requires this module
 ---@field of fun(buf: integer): caliban.Review? the review of a buffer, even if it is not open
----@field begin fun(item: caliban.Arriving, p: caliban.WireProposal, buf: integer): caliban.Review
+---@field begin fun(item: caliban.Arriving, p: caliban.WireProposal, buf: integer, text?: string): caliban.Review
 ---@field persist fun(r: caliban.Review): string why the file was not written; '' if it was
 ---@field look fun(r: caliban.Review, decided?: boolean): string?
 ---@field say fun(text?: string)
@@ -193,7 +193,7 @@ local function let_in(reviews, item, all)
   for _, it in ipairs(all) do
     local r = begun[it.buf]
     if not r then
-      r = reviews.begin(item, it.p, it.buf)
+      r = reviews.begin(item, it.p, it.buf, it.plan.text)
       state.set_origin(r, r.open and r.origin or settlement.origin(it.buf, it.plan.text))
       begun[it.buf] = r
     end

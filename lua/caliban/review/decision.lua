@@ -40,7 +40,10 @@ function M.decide(r, verdict, first, last, reason)
   end)
   if not ok then
     require('caliban.editor.notify').show(
-      ('%s cannot be changed now: %s'):format(file.short(r.path), file.reason(err)),
+      ('%s cannot be changed now: %s'):format(
+        require('caliban.review.named').shown(r),
+        file.reason(err)
+      ),
       vim.log.levels.ERROR
     )
     return nil

@@ -8,6 +8,7 @@ local registry = require('caliban.review.registry')
 require('caliban.review.restore.record')
 require('caliban.review.ui.overlay')
 require('caliban.review.ui.syntax')
+require('caliban.review.named').watch(registry.of)
 
 M.propose, M.stopped, M.renamed = registry.propose, registry.stopped, registry.renamed
 M.accept, M.reject, M.look = registry.accept, registry.reject, registry.look

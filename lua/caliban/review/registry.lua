@@ -9,7 +9,7 @@ local bytes = require('caliban.editor.bytes')
 local decision = require('caliban.review.decision')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
-local names = require('caliban.editor.name')
+local named = require('caliban.review.named')
 local write_guard = require('caliban.review.write_guard')
 local listeners = require('caliban.review.listeners')
 local undone = require('caliban.review.undone')
@@ -58,11 +58,8 @@ local function settle(r)
     written, unsaved = settlement.save(r)
   end
   local is_valid = api.nvim_buf_is_valid(r.buf)
-  local name = is_valid and api.nvim_buf_get_name(r.buf) or ''
   if not is_valid then
     forget(r)
-  elseif unsaved == '' and names.real(name) ~= names.real(r.path) then
-    unsaved = ('its buffer has another name, %s'):format(file.short(name))
   end
   local stays = not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
   if stays and not r.deleted and (r.was or verdict.tally(r).any > 0) then
@@ -117,7 +114,7 @@ end
 ---@return string why the file was not written; '' if it was
 local function persist(r)
   local why = settlement.write_pending(r)
-  say(why ~= '' and ('%s was not written: %s.'):format(file.short(r.path), why) or nil)
+  say(why ~= '' and ('%s was not written: %s.'):format(named.shown(r), why) or nil)
   return why
 end
 
@@ -132,7 +129,7 @@ local function protect(r)
       local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
       local advice = 'accept or reject %s first, or use :w! to write the buffer as it is.'
       return ('%s has %s under review: %s'):format(
-        file.short(r.path),
+        named.shown(r),
         pending,
         advice:format(n == 1 and 'it' or 'them')
       )
@@ -295,8 +292,9 @@ end
 ---@param item caliban.Arriving
 ---@param p caliban.WireProposal
 ---@param buf integer
+---@param text? string the buffer's text if the caller knows it
 ---@return caliban.Review
-local function begin(item, p, buf)
+local function begin(item, p, buf, text)
   local r = reviews[buf]
   if not r then
     r = state.new(buf, (item.created or {})[buf] == true, item.record ~= nil)
@@ -304,7 +302,7 @@ local function begin(item, p, buf)
     listen(r)
   end
   if not r.open then
-    bytes.note_before(buf)
+    bytes.note_before(buf, text)
     state.begin(r, p, item.owner, vim.bo[buf].modified)
     verdict.begin(r)
     order = vim.tbl_filter(function(other)

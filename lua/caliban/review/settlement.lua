@@ -6,6 +6,7 @@ local api = vim.api
 local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
+local named = require('caliban.review.named')
 local algebra = require('caliban.review.hunks.algebra')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
@@ -49,8 +50,7 @@ function M.written(r, past)
   state.written(r, text)
   local n = tracking.count(r)
   local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
-  return past and ('%s was written with %s under review.'):format(file.short(r.path), pending)
-    or nil
+  return past and ('%s was written with %s under review.'):format(named.shown(r), pending) or nil
 end
 
 ---@param text string
@@ -74,7 +74,11 @@ end
 ---@param r caliban.Review
 ---@param why string a value of `v:fcs_reason`
 function M.merge(r, why)
-  local name = file.short(r.path)
+  if file.is_renamed(r.buf) then
+    -- the buffer was not read from the file of its new name
+    return
+  end
+  local name = named.shown(r)
   local odd = file.odd(r.buf)
   if odd then
     state.set_clash(r, odd)
@@ -143,9 +147,12 @@ end
 --- Makes Neovim check whether the file changed on disk, and merges the changes.
 ---@param r caliban.Review
 local function compare(r)
+  named.follow(r)
   local odd = file.odd(r.buf)
   if odd then
     state.set_clash(r, odd)
+    return
+  elseif file.is_renamed(r.buf) then
     return
   end
   -- Neovim would ask the user about a new file (W13)
@@ -167,6 +174,8 @@ local function write(r, disk)
   end
   if r.clash then
     return r.clash, false
+  elseif file.is_foreign(r.buf) then
+    return ('there is already a file %s'):format(named.shown(r)), false
   elseif r.own then
     return 'it has other unsaved changes', false
   end
@@ -220,7 +229,10 @@ function M.save(r)
   if none then
     require('caliban.review.entry').reset_eol(r)
   end
-  local disk, eol = file.disk(r.buf)
+  local disk, eol = nil, nil ---@type string?, boolean?
+  if not file.is_foreign(r.buf) then
+    disk, eol = file.disk(r.buf)
+  end
   local is_there = disk ~= nil and disk == tracking.text(r)
   local is_ended = not r.eol or bytes.keeps_end(r.buf, disk or '', eol)
   if is_there and is_ended and (none or not bytes.changed(r.buf)) then
@@ -228,6 +240,9 @@ function M.save(r)
     if not bytes.changed(r.buf) then
       vim.bo[r.buf].modified = false
     end
+    return false, ''
+  elseif none and file.is_renamed(r.buf) then
+    -- the user has not written the buffer under its new name
     return false, ''
   elseif unwanted(r, disk) and not names.strayed(r.path) then
     os.remove(r.path)
@@ -278,7 +293,8 @@ function M.summary(r, written, unsaved)
   elseif unsaved ~= '' then
     parts[#parts + 1] = 'not saved: ' .. unsaved
   end
-  return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
+  local rest = named.elsewhere(r) and (' (%s stays as it is)'):format(file.short(r.path)) or ''
+  return ('%s: %s%s'):format(named.shown(r), table.concat(parts, ', '), rest)
 end
 
 --- Called before an edit is applied: notes the current diagnostics.
@@ -312,6 +328,7 @@ end
 function M.report(r, gone, unsaved)
   require('caliban.review.listeners').tell('reported', r)
   local is_loaded = api.nvim_buf_is_loaded(r.buf)
+  local elsewhere = is_loaded and not gone and named.elsewhere(r) or nil
   local is_foreign = is_loaded
     and not r.binary
     and (vim.bo[r.buf].fileformat == 'mac' or not file.is_utf8(r.buf))
@@ -326,11 +343,14 @@ function M.report(r, gone, unsaved)
     texts = require('caliban.review.entry').orphans(r),
     path = r.path,
     was = r.was,
+    elsewhere = elsewhere,
     deleted = r.deleted == true,
     gone = gone,
     -- the program cannot read a file whose line ends are CR alone, or whose encoding is not UTF-8, so the message
     -- contains the text
-    text = is_loaded and (unsaved ~= '' or r.deleted and r.own or is_foreign) and file.text(r.buf)
+    text = is_loaded
+        and (elsewhere or unsaved ~= '' or r.deleted and r.own or is_foreign)
+        and file.text(r.buf)
       or unsaved ~= '' and texts[r]
       or nil,
     eol = not is_loaded or file.eol(r.buf),

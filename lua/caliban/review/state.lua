@@ -248,6 +248,13 @@ end
 
 --------------------------------------------------------------------------------------------- files and windows
 
+--- Records that the user or a plugin has renamed the file.
+---@param r caliban.Review
+---@param path string
+function M.renamed(r, path)
+  r.was, r.path = r.was or r.path, path
+end
+
 ---@param r caliban.Review
 ---@param path string
 function M.set_path(r, path)

@@ -139,6 +139,7 @@ local function move_buffer(buf, to, binary)
     vim.cmd({ cmd = 'file', args = { name }, mods = mods, magic = { file = false } })
   end)
   free(from)
+  file.adopt(buf)
   -- after a rename, `:w` would need a bang until the buffer is written once, because Neovim thinks
   -- that the file is a different one
   if not binary and not vim.bo[buf].modified and file.disk(buf) == file.text(buf) then
@@ -236,7 +237,9 @@ function M.apply(r)
   elseif whole.kind == 'delete' then
     local now = not r.binary and file.disk(r.buf)
     local refused = disk.odd(r.path) or names.strayed(r.path)
-    if refused then
+    if require('caliban.review.named').elsewhere(r) then
+      return 'its buffer has another name'
+    elseif refused then
       return refused
     elseif now and r.origin and now ~= r.origin or r.binary and file.stale(r.buf) then
       return 'it changed on disk'
@@ -328,7 +331,7 @@ function M.decide(r, verdict, reason)
       or whole.kind == 'delete' and 'take back the deletion'
       or 'take back the renaming'
     require('caliban.editor.notify').show(
-      ('%s: Caliban cannot %s: %s'):format(file.short(r.path), wish, failed),
+      ('%s: Caliban cannot %s: %s'):format(require('caliban.review.named').shown(r), wish, failed),
       vim.log.levels.ERROR
     )
     return false

@@ -13,6 +13,7 @@ local guarded = {} ---@type table<integer, caliban.Guarded>
 local autoread_before = {} ---@type table<integer, 'global'|'own'> whether the buffer had its own 'autoread'
 local seen = {} ---@type table<integer, string> stamp of the file at the last `check_disk`
 local has_bang = false -- whether the running command was typed with a bang
+local is_saveas = false -- whether the running command is a typed `:saveas`
 
 ---@class caliban.Guarded
 ---@field refusal fun(): string the message when a write is refused
@@ -137,7 +138,7 @@ function M.set(buf, it)
     nested = true,
     callback = function(event)
       local own = names.real(event.match) == names.real(api.nvim_buf_get_name(buf))
-      if own and not (has_bang and vim.v.cmdbang == 1) then
+      if own and not (has_bang and vim.v.cmdbang == 1) and not is_saveas then
         -- a BufWriteCmd of the user may have written the buffer already. If not, 'modified' stays set, so that `:wq`
         -- and `:wqa` see that the write has failed
         if not it.written(true) then
@@ -285,6 +286,7 @@ api.nvim_create_autocmd('CmdlineLeave', {
     -- the bang of `:silent!` does not count
     has_bang = line:gsub('%f[%a]sil%a*!', ''):find('%a!') ~= nil
     local ok, cmd = pcall(api.nvim_parse_cmd, line, {})
+    is_saveas = ok and cmd.cmd == 'saveas'
     if ok and (cmd.mods.noautocmd or LIFTED[cmd.cmd]) then
       lift_briefly()
     end
@@ -295,7 +297,7 @@ api.nvim_create_autocmd('CmdlineLeave', {
 api.nvim_create_autocmd('SafeState', {
   group = group,
   callback = function()
-    has_bang = false
+    has_bang, is_saveas = false, false
   end,
 })
 

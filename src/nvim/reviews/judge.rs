@@ -37,6 +37,8 @@ struct Judge<'a> {
     reviewed: &'a Reviewed,
     /// The file's path as the user sees it.
     shown: String,
+    /// The end of each answer.
+    ending: String,
     /// The text that the user settled on.
     settled: Option<Text>,
     formattings: Vec<Formatting>,
@@ -59,7 +61,7 @@ impl Judge<'_> {
         let given = self.reviewed.reasons.iter().map(|it| (&it.lines[..], &it.reason[..]));
         let reasons = edit::reasons(all[at], given);
         let mut text = outcome.say(&self.shown, &reasons, &mut self.told);
-        text.push_str(&unsaved(self.reviewed, &self.shown));
+        text.push_str(&self.ending);
         if !part.note.is_empty() {
             text.push('\n');
             text.push_str(&part.note);
@@ -114,11 +116,13 @@ pub(super) fn judge(
     let shown = tool::path::show(root, &reviewed.path);
     let (settled, text) = match settled(reviewed) {
         _ if reviewed.gone => (None, disk),
+        Some(text) if reviewed.elsewhere.is_some() => (Some(text), disk),
         Some(text) => (Some(text.clone()), Some(text)),
         None => (disk.clone(), disk),
     };
     let (formattings, told) = (formattings(reviewed), Reported::default());
-    let mut judge = Judge { reviewed, shown, settled, formattings, told };
+    let ending = ending(reviewed, own_renaming(entries, reviewed), &shown, root);
+    let mut judge = Judge { reviewed, shown, ending, settled, formattings, told };
     let (mut at, mut verdicts): (usize, Vec<Verdict>) = (0, Vec::new());
     let proposals: Vec<Judged<'_>> = (0..reviewed.proposals.len())
         .filter_map(|at| find(entries, (reviewed, session), at))
@@ -133,7 +137,7 @@ pub(super) fn judge(
                 answers,
                 path: reviewed.path.clone(),
                 was: former_path(entries, reviewed),
-                saved: reviewed.saved || reviewed.gone,
+                saved: reviewed.saved || reviewed.gone || reviewed.elsewhere.is_some(),
                 text: text.clone().filter(|_| !reviewed.deleted),
             });
             continue;
@@ -273,7 +277,8 @@ fn settled(reviewed: &Reviewed) -> Option<Text> {
 
 /// Whether the final text of a review has to be read from disk.
 pub(super) fn is_on_disk(reviewed: &Reviewed) -> bool {
-    reviewed.gone || (reviewed.text.is_none() && !reviewed.deleted)
+    let is_sent = reviewed.text.is_some() && reviewed.elsewhere.is_none();
+    reviewed.gone || (!is_sent && !reviewed.deleted)
 }
 
 pub(super) async fn on_disk(path: PathBuf) -> Option<Text> {
@@ -281,18 +286,41 @@ pub(super) async fn on_disk(path: PathBuf) -> Option<Text> {
     tokio::task::spawn_blocking(read).await.ok().flatten()
 }
 
-fn unsaved(reviewed: &Reviewed, shown: &str) -> String {
+/// The former path of a file that the user has renamed without a proposal.
+fn own_renaming<'a>(entries: &BTreeMap<u32, Entry>, reviewed: &'a Reviewed) -> Option<&'a Path> {
+    let whole = |id: &u32| entries.get(id)?.proposal.whole.as_ref();
+    let was_proposed = reviewed.proposals.iter().find_map(whole).is_some()
+        || reviewed.texts.iter().any(|it| it.whole.is_some());
+    reviewed.was.as_deref().filter(|_| !was_proposed)
+}
+
+/// The end of each answer: under which name the text is, and whether it is on disk.
+fn ending(reviewed: &Reviewed, was: Option<&Path>, shown: &str, root: &Path) -> String {
+    let Reviewed { saved, unsaved, .. } = reviewed;
     if reviewed.deleted {
-        String::new()
+        return String::new();
     } else if reviewed.gone {
-        format!("\nThe user closed {shown} and kept none of the changes.")
-    } else if reviewed.saved {
-        String::new()
-    } else if reviewed.unsaved.is_empty() {
-        format!("\n{shown} is not saved: the changes are not on disk yet.")
-    } else {
-        format!("\n{shown} is not saved ({}): the changes are not on disk yet.", reviewed.unsaved)
+        return format!("\nThe user closed {shown} and kept none of the changes.");
+    } else if let Some(other) = &reviewed.elsewhere {
+        let other = tool::path::show(root, other);
+        let mut text = format!(
+            "\nThe user has given the buffer of {shown} the name {other}: this text is there, and {shown} itself stays \
+             as it is on disk."
+        );
+        if !*saved {
+            text.push_str(&format!(" {other} is not saved ({unsaved})."));
+        }
+        return text;
     }
+    let mut text = String::new();
+    if let Some(was) = was {
+        text.push_str(&format!("\n{} is now {shown}.", tool::path::show(root, was)));
+    }
+    if !*saved {
+        let why = if unsaved.is_empty() { String::new() } else { format!(" ({unsaved})") };
+        text.push_str(&format!("\n{shown} is not saved{why}: the changes are not on disk yet."));
+    }
+    text
 }
 
 fn summary(outcome: &Outcome) -> String {

@@ -22,6 +22,8 @@ pub struct Reviewed {
     pub path: PathBuf,
     /// If the user accepted the file's renaming, the file's former path.
     pub was: Option<PathBuf>,
+    /// If the user has given the buffer the name of another file: that file's path. The text is there.
+    pub elsewhere: Option<PathBuf>,
     /// Whether the user accepted the file's deletion.
     pub deleted: bool,
     /// The file was deleted or its buffer was wiped out; this counts as a rejection.

@@ -143,7 +143,7 @@ local function label(it)
     or r.create and 'new'
     or r.auto and count_pending(it) > 0 and 'written'
     or nil
-  return clean(require('caliban.editor.file').short(r.path)), what and clean(what)
+  return clean(require('caliban.review.named').shown(r)), what and clean(what)
 end
 
 --- Whether a file's hunks are listed.

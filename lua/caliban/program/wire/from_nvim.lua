@@ -502,6 +502,8 @@
 ---@field texts caliban.ProposedText[] The texts of proposals that were made before the program was restarted.
 ---@field path string The absolute path.
 ---@field was? string If the user accepted the file's renaming, the file's former path.
+---@field elsewhere? string If the user has given the buffer the name of another file: that file's path. The text is
+--- there.
 ---@field deleted boolean Whether the user accepted the file's deletion.
 ---@field gone boolean The file was deleted or its buffer was wiped out; this counts as a rejection.
 ---@field text? string The file's text after the review, if it differs from the text on disk.

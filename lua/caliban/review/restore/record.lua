@@ -148,9 +148,10 @@ end
 function M.drop(r)
   local name = written[r] ---@as string?
   pending[r] = nil
-  if name then
+  written[r] = nil
+  -- the review of a file may be elsewhere (see `named`), and another one of the file have begun
+  if name and not vim.list_contains(vim.tbl_values(written), name) then
     os.remove(name)
-    written[r] = nil
   end
 end
 
