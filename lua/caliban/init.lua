@@ -133,10 +133,10 @@ local function checked(opts)
   end, "'hunk', 'file', 'all' or 'range'")
   vim.validate('range', out.range, function(it)
     return it == nil or type(it) == 'table' and #it == 2 and is_row(it[1]) and is_row(it[2])
-  end, 'two numbers of lines')
+  end, 'two line numbers')
   vim.validate('buf', out.buf, function(it)
     return it == nil or is_row(it)
-  end, 'the number of a buffer')
+  end, 'a buffer number')
   vim.validate('reason', out.reason, 'string', true)
   return out
 end

@@ -256,7 +256,8 @@ impl Found {
         if (mode, before.as_ref().ok()) != (new_mode, after.as_ref().ok())
             && (seen::is_special(mode) || seen::is_special(new_mode))
         {
-            before = Err("belongs to special permissions, which Caliban does not set".to_owned());
+            let why = "is not restored, because the file has or had a set-user-ID, set-group-ID or sticky bit";
+            before = Err(why.to_owned());
         }
         Found { path, origin: seen.origin, before, after, mode, new_mode, staged, branch }
     }

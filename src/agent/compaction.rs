@@ -61,7 +61,7 @@ impl Sampler {
         let made = match fitting::plan(&self.models, conversation, desk, way) {
             Err(why) => Err(why),
             Ok(plan) if !way.asks => {
-                plan.dropped("the last one was too long").map_err(|why| unfit(&why))
+                plan.dropped("the conversation was still too long").map_err(|why| unfit(&why))
             }
             Ok(plan) => match self.models.provider(&model) {
                 Err(failure) => dropped(&plan, way.drops, &brief(&failure)).ok_or(failed(&failure)),

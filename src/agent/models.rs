@@ -199,7 +199,7 @@ impl Models {
                 number(most)
             ),
             Lesson::Reply(most) => format!(
-                "The replies of {model} have at most {} tokens: from now on no more are asked for.",
+                "A reply of {model} has at most {} tokens: from now on Caliban asks for no more.",
                 number(most)
             ),
             Lesson::Images(most) => format!(
@@ -213,7 +213,7 @@ impl Models {
                 size::bytes(usize::try_from(*most).unwrap_or(usize::MAX))
             ),
             Lesson::Side(most) => format!(
-                "The provider takes images of at most {} pixels a side in these requests to {model}: from now on \
+                "The provider takes images of at most {} pixels a side in such a request to {model}: from now on \
                  larger ones are replaced by a sentence each.",
                 number(most)
             ),
@@ -356,9 +356,9 @@ pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<Str
     })
 }
 
-/// A warning if the server has left the tools out of the prompt, as one does whose chat template knows none. Its count
-/// is then far below the size of the request, even if a token had five and a half bytes. Only the first request of a
-/// conversation is judged, and only if the tools are a large part of it.
+/// A warning if the server has probably left the tools out of the prompt, as one does whose chat template has none. Its
+/// count is then far below the size of the request, even if a token had five and a half bytes. Only the first request
+/// of a conversation is judged, and only if the tools are a large part of it.
 pub fn dropped_tools(chosen: &Chosen, request: &Request, reply: &Reply) -> Option<String> {
     let counted = reply.usage.read();
     let tools = request.tools.iter().map(size::of_spec).sum::<u64>();
@@ -375,8 +375,8 @@ pub fn dropped_tools(chosen: &Chosen, request: &Request, reply: &Reply) -> Optio
     (is_judged && is_dropped && counted > 0).then(|| {
         let (name, sent) = (full_name(chosen), size::rounded(all / 4));
         format!(
-            "{name} read {} tokens where Caliban sent about {sent}: its server leaves the tools out, because its chat \
-             template knows none. Start the server with such a template (llama.cpp: `--jinja`), set \
+            "{name} read {} tokens where Caliban sent about {sent}: its server has probably left the tools out, because \
+             its chat template has none. Start the server with a template for tools (llama.cpp: `--jinja`), set \
              models['{name}'].calls = 'text' (:help caliban-calls-as-text), or choose another model with :Caliban \
              model.",
             grouped(counted)

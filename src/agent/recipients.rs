@@ -54,8 +54,8 @@ fn of_model(models: &Models, model: &str) -> Option<Recipient> {
     Some(of(&chosen.endpoint))
 }
 
-/// Called before each work of the conversation. Returns a request to a model if it may be sent now. Otherwise asks the user, or refuses
-/// where nobody can be asked.
+/// Called before each effect of the conversation. Returns a request to a model if it may be sent now. Otherwise asks the
+/// user, or refuses where nobody can be asked.
 pub(super) fn admit(agent: &mut Agent, request: Effect) -> Option<Effect> {
     let session = &agent.conversation.session;
     let model = match &request {

@@ -127,11 +127,14 @@ impl Sampler {
         for file in trial.hidden() {
             self.teach(conversation, &chosen, Lesson::Unreadable(file.clone()));
         }
-        let text = format!(
-            "The provider cannot read {}: {} gets a sentence instead.",
-            names.join(", "),
-            full_name(&chosen)
-        );
+        let model = full_name(&chosen);
+        let text = match &*names {
+            [one] => format!("The provider cannot read {one}: {model} gets a sentence instead."),
+            several => format!(
+                "The provider cannot read at least one of these images: {}. {model} gets a sentence instead of each.",
+                several.join(", ")
+            ),
+        };
         conversation.take(Input::Tell { text });
     }
 }

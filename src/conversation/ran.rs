@@ -19,7 +19,7 @@ pub struct Ran {
     pub mode: Mode,
     /// The files that are not as they were before the turn.
     pub files: Vec<Changed>,
-    /// Why changes may be missing in `files`: sentences for the user.
+    /// Why changes may be missing in `files`, and what commands did with commits: sentences for the user.
     pub gaps: Vec<String>,
     pub spent: Spent,
 }
@@ -35,7 +35,7 @@ pub enum Exit {
     /// The model answered, but a call was denied because nobody could be asked.
     Denied,
     Limit,
-    /// The model wrote its calls as text, so none was run.
+    /// The model wrote its calls as text, so they did not run.
     CallsAsText,
     Interrupted,
 }
@@ -137,7 +137,7 @@ impl Ran {
             lines.push(format!("Files    {}", self.names()));
         }
         for it in &self.gaps {
-            lines.push(format!("Missing  {it}"));
+            lines.push(format!("Note     {it}"));
         }
         for it in &self.denied {
             lines.push(format!("Denied   {it}"));

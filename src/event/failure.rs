@@ -228,7 +228,8 @@ const OVERLOADED: &str = "The provider is overloaded";
 const BROKEN: &str = "The provider broke off the answer with an error";
 const TOO_LONG: &str = "The conversation is too long for the model";
 const FOREIGN: &str = "The server's answer does not follow the provider's protocol";
-const SHORTER: &str = "Make it shorter with /compact, or start a new one with /new.";
+const SHORTER: &str = "Make the conversation shorter with /compact, send a shorter message, or start a new \
+                           conversation with /new.";
 const LARGER: &str =
     "Start the server with a larger context, or choose another model with :Caliban model.";
 const LATER: &str = "Wait a little, then send again.";
@@ -350,7 +351,7 @@ impl Failure {
             Failure::NotAgreed { to } => (
                 format!("Not sent: you have not agreed to send this conversation to {to}"),
                 "",
-                "Choose its model with :Caliban model, or with --model for a run.",
+                "Choose a model of this provider with :Caliban model, or with --model in a run.",
             ),
             _ => (String::new(), "", ""),
         }

@@ -43,7 +43,7 @@ const READ_PAUSE: Duration = Duration::from_millis(49);
 const MOST_AT_ONCE: usize = 64 << 10;
 
 /// Why a proxy answers with status 407.
-const NEEDS_PASSWORD: &str = "it wants another user name and password (407)";
+const NEEDS_PASSWORD: &str = "it wants a valid user name and password (407)";
 
 /// Bytes without content (pings, comments) are reported at most once in this time.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);

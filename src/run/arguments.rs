@@ -27,8 +27,8 @@ Carries out one prompt without Neovim. Nobody is asked: a call that needs your c
   -h, --help                       shows this text
 
 Exit codes: 0 answered, 1 failed, 2 wrong arguments or settings, 3 a call was denied because
-nobody could be asked, 4 a limit was reached, 5 the model wrote its calls as text and none ran,
-130 interrupted. In Neovim: :help caliban-run
+nobody could be asked, 4 a limit was reached, 5 the model wrote its calls as text, so they did
+not run, 130 interrupted. In Neovim: :help caliban-run
 ";
 
 #[derive(Debug, Default, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::workers::is_coordinating;
 use super::wrote::REMINDER;
-use crate::event::{Access, Awaited, End, MODES, Matter, Mode};
+use crate::event::{Access, Awaited, End, Failure, MODES, Matter, Mode};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use crate::policy::{Question, Reason};
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(super) fn stop(reply: &Reply) -> Option<String> {
         Stop::Pause => "The model paused. Send a message to go on.".into(),
         Stop::Refusal => "The model refused to answer.".into(),
         Stop::ContextExceeded => {
-            "The conversation is longer than the model's context. Make it shorter with /compact, or start a new one with /new.".into()
+            Failure::TooLong { said: String::new(), window: None, prompt: None }.to_string()
         }
         Stop::Cancelled => return None,
         Stop::Unknown(reason) => {

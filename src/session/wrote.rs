@@ -1,4 +1,4 @@
-//! A reply whose call is written as text, so that nothing ran. The model is told once how to call. If it writes another
+//! A reply whose call is written as text, so that it did not run. The model is told once how to call. If it writes another
 //! call as text instead, the turn ends, and the user is told.
 
 use super::{Input, Phase, Session, Step};
@@ -13,16 +13,16 @@ pub(super) const REMINDER: &str = "Your last reply has a tool call that is writt
 /// The sentence for the user about a call that is written as text.
 pub fn reminded(tool: &str) -> String {
     format!(
-        "The model wrote a call of `{tool}` as text, so nothing ran. Caliban tells the model how to call, and asks \
-         once more."
+        "The model wrote a call of `{tool}` as text, so the call did not run. Caliban tells the model how to make calls, \
+         and asks once more."
     )
 }
 
 /// The sentence for the user at the end of a turn whose model goes on writing its calls as text.
 fn wrote_calls(tool: &str, model: &str) -> String {
     format!(
-        "The model writes its calls as text, the last one of `{tool}`, so nothing ran. To have Caliban read such calls, \
-         set models['{model}'].calls = 'text' (:help caliban-calls-as-text), or choose another model with :Caliban \
+        "The model writes its calls as text, the last one of `{tool}`, so they do not run. To have Caliban read such \
+         calls, set models['{model}'].calls = 'text' (:help caliban-calls-as-text), or choose another model with :Caliban \
          model."
     )
 }

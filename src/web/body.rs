@@ -115,7 +115,7 @@ fn decoded(bytes: Vec<u8>, kind: &str, form: Kind) -> Result<Body, String> {
         return Err("is not text: it contains NUL characters".to_owned());
     }
     if is_damaged && kind.contains("octet-stream") {
-        return Err("is not text: it has bytes that are no UTF-8".to_owned());
+        return Err("is not text: it has bytes that are not UTF-8".to_owned());
     }
     Ok(Body::Text { is_html, text: text.into_owned() })
 }

@@ -159,7 +159,7 @@ fn a_proxys_html_error_page_is_shown_as_one_sentence_that_says_what_to_do() {
     check(
         Reply::raw(413, &html, page("413 Request Entity Too Large")),
         expect![
-            "The conversation is too long for the model: “413 Request Entity Too Large”. Make it shorter with /compact, or start a new one with /new."
+            "The conversation is too long for the model: “413 Request Entity Too Large”. Make the conversation shorter with /compact, send a shorter message, or start a new conversation with /new."
         ],
     );
     check(

@@ -99,7 +99,7 @@ fn if_the_context_window_is_full_the_chat_shows_this_as_the_reason_why_the_reply
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.ask(
         "go",
-        "! The conversation is longer than the model's context. Make it shorter with /compact, or start a new one with /new.",
+        "! The conversation is too long for the model. Make the conversation shorter with /compact, send a shorter message, or start a new conversation with /new.",
     );
     nvim.ask("go on", "Going on.");
 }

@@ -68,7 +68,7 @@ fn an_error_is_one_sentence_with_its_cause_and_the_next_step() {
     check(
         Reply::too_long,
         expect![
-            "The conversation is too long for the model: “prompt is too long: 250000 tokens > 200000 maximum”. Make it shorter with /compact, or start a new one with /new."
+            "The conversation is too long for the model: “prompt is too long: 250000 tokens > 200000 maximum”. Make the conversation shorter with /compact, send a shorter message, or start a new conversation with /new."
         ],
     );
     check(

@@ -205,7 +205,7 @@ fn the_most_tokens_of_a_reply_are_learnt_in_every_dialect() {
         server.otherwise(Reply::said("Hello."));
         let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
         nvim.ask("hi", "Hello.");
-        nvim.wait_transcript("have at most 4,096 tokens: from now on no more are asked for.");
+        nvim.wait_transcript("has at most 4,096 tokens: from now on Caliban asks for no more.");
         let shown = nvim.shown("Hello.");
         nvim.lua("require('caliban').ask(...)", &["and again".into()]);
         nvim.wait_more("Hello.", shown);

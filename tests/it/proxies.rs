@@ -85,5 +85,5 @@ fn a_proxy_that_wants_a_password_is_named() {
     let nvim = Nvim::start(&Setup::new().size(160, 40).anthropic_elsewhere(&server));
     nvim.keys(":Caliban<CR>");
     server.reply(Reply::raw(407, &[("content-type", "text/html")], "<title>407 Denied</title>"));
-    nvim.ask("hello", "(http_proxy): it wants another user name and password (407).");
+    nvim.ask("hello", "(http_proxy): it wants a valid user name and password (407).");
 }

@@ -198,7 +198,7 @@ fn a_diff_that_may_lack_changes_of_commands_says_why_in_the_summary_and_in_the_j
         assert!(gaps.iter().all(|it| it.starts_with(said.unwrap())), "{count} files: {gaps:?}");
         let summary = ran(&[]).err;
         let missing: Vec<&str> =
-            summary.lines().filter_map(|it| it.strip_prefix("Missing  ")).collect();
+            summary.lines().filter_map(|it| it.strip_prefix("Note     ")).collect();
         assert_eq!(missing, gaps);
     }
 }

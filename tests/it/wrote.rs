@@ -9,7 +9,7 @@ use crate::run::Ran;
 use serde_json::json;
 
 const CALL: &str = "I look.\n<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a.txt\"}}\n</tool_call>";
-const TOLD: &str = "! The model wrote a call of `read` as text, so nothing ran.";
+const TOLD: &str = "! The model wrote a call of `read` as text, so the call did not run.";
 const REMINDER: &str = "Your last reply has a tool call that is written as text.";
 
 fn setup(server: &Server) -> Setup {
@@ -236,7 +236,7 @@ fn a_server_that_leaves_the_tools_out_is_noticed_by_its_count() {
     let server = Server::start();
     let nvim = Nvim::start(&setup(&server));
     nvim.keys(":Caliban<CR>");
-    let told = "its server leaves the tools out";
+    let told = "its server has probably left the tools out";
     server.reply(Reply::said("Hello.").usage(900, 5));
     nvim.ask("hello", "Hello.");
     nvim.wait_screen("openai/gpt-5 read 900 tokens");

@@ -9,9 +9,9 @@ use crate::view::grouped;
 pub(in crate::agent) fn short(said: &Said) -> &'static str {
     match said {
         Said::Committed { .. } => "commits",
-        Said::Moved { .. } => "another commit",
-        Said::Unfinished { .. } => "unfinished in git",
-        Said::Gap(_) => "not all is known",
+        Said::Moved { .. } => "HEAD moved",
+        Said::Unfinished { .. } => "unfinished git operation",
+        Said::Gap(_) => "changes may be missing",
     }
 }
 
@@ -19,19 +19,19 @@ pub(in crate::agent) fn short(said: &Said) -> &'static str {
 pub(in crate::agent) fn say(said: &Said) -> String {
     match said {
         Said::Committed { from: Some(from), to } => format!(
-            "A command of this turn committed, and {to} is checked out. A rewind takes no commit back: `git reset \
-             {from}` does, and keeps the files."
+            "A command of this turn made commits. HEAD is now at {to}. A rewind takes no commit back: `git reset {from}` \
+             does, and keeps the files."
         ),
         Said::Committed { from: None, to } => format!(
             "A command of this turn made the first commit: {to}. A rewind takes no commit back."
         ),
         Said::Moved { from, to } => format!(
-            "Git went from {from} to {to} in this turn. A rewind does not go back, and leaves the texts that git has \
-             brought: use git."
+            "HEAD moved from {from} to {to} in this turn. A rewind neither moves it back nor undoes what git changed \
+             in files: use git for that."
         ),
         Said::Unfinished { ends } => format!(
-            "A command of this turn began something in git that is not finished. A rewind leaves the texts that git \
-             has brought: `{ends}` takes them back."
+            "A command of this turn began an operation of git that is not finished. A rewind does not undo what git \
+             changed in files: `{ends}` does."
         ),
         Said::Gap(gap) => missing(*gap),
     }

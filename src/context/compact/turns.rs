@@ -76,7 +76,8 @@ pub(super) fn text(earlier: Option<&str>, lines: &[String], room: u64) -> String
     let mut said = Vec::new();
     said.extend(earlier.map(|it| clip(it, room)));
     said.push("No model has summarised this part. Each line is a turn, shortened:".to_owned());
-    said.extend((gone > 0).then(|| format!("[{gone} earlier turns left out]")));
+    let turns = if gone == 1 { "turn" } else { "turns" };
+    said.extend((gone > 0).then(|| format!("[{gone} earlier {turns} left out]")));
     said.extend(lines[gone..].iter().cloned());
     said.join("\n")
 }

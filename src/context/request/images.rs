@@ -8,7 +8,8 @@ const MISSING: &str =
     "the image is missing: its file beside the conversation is gone or was changed";
 
 const UNREADABLE: &str = "the image is not shown to you, because the provider cannot read it";
-const OLD: &str = "the image is not shown to you any more, because the provider takes only a few images at a time";
+const OLD: &str =
+    "the image is not shown to you any more, because the provider limits the images of a request";
 const LARGE: &str = "the image is not shown to you, because it is larger than the provider takes";
 
 /// Why the model does not get an image. `None` if the model gets it.

@@ -142,8 +142,8 @@ fn with_settings(
         return Some(ExitCode::from(ended));
     }
     Some(failed(&format!(
-        "git {} has done its work, but these settings were not written, because commands may not write settings by \
-         which git runs programs or reaches another place: {refused}",
+        "git {} has run, but the configuration of the repository was not changed ({refused}). Commands may not change \
+         settings by which git runs programs or reaches another address",
         invocation.verb
     )))
 }
@@ -204,7 +204,8 @@ fn refused(order: &Order, invocation: &Invocation, paths: &BTreeSet<String>) -> 
     let more = if paths.len() > SHOWN { ", …" } else { "" };
     failed(&format!(
         "git {} was not started. It would change {}{more}, which commands may not write. Run this git command alone in \
-         a call of shell, in plain words: the user is asked, and then it may",
+         a call of shell, without other commands, variables and redirections, and not in the background: then the user \
+         is asked for consent",
         invocation.verb,
         named.join(", ")
     ))

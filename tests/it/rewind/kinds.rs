@@ -200,7 +200,7 @@ fn a_rewind_overwrites_no_text_of_another_branch() {
     let scene = ran(|it| it, two_branches, "git checkout -q other; echo mine >>b.txt");
     preview(&scene, "1");
     let shown = scene.nvim.buffer("/rewind");
-    assert!(shown.starts_with("Git went from main ("), "{shown}");
+    assert!(shown.starts_with("HEAD moved from main ("), "{shown}");
     let heads = heads(&scene);
     let [a, b] = heads.lines().collect::<Vec<_>>()[..] else { panic!("{heads}") };
     assert!(
