@@ -215,7 +215,7 @@ fn a_reply_cut_at_the_end_of_the_window_is_requested_again_after_a_compaction() 
     server.reply(Reply::said(&summary("Go on.")));
     server.reply(Reply::said("Five is cut again").stop(full));
     nvim.ask(&format!("five {}", "word ".repeat(2_000)), "Five is cut again");
-    nvim.wait_transcript("The conversation is longer than the model's context.");
+    nvim.wait_transcript("The conversation is too long for the model. Make");
     assert_eq!(server.requests().len(), 10);
 }
 

@@ -166,7 +166,10 @@ fn the_preview_says_that_a_turn_committed() {
     scene.nvim.keys("1<CR>");
     scene.nvim.wait_screen("take back all");
     let shown = scene.nvim.buffer("/rewind");
-    assert!(shown.contains("A command of this turn committed, and main ("), "{shown}");
+    assert!(
+        shown.contains("A command of this turn made commits. HEAD is now at main ("),
+        "{shown}"
+    );
     assert!(shown.contains(&format!("`git reset {old}` does, and keeps the files.")), "{shown}");
     take_all_back(&scene);
     assert_eq!((scene.on_disk("a.txt"), scene.on_disk("b.txt")), (Some(nine()), None));
@@ -260,7 +263,7 @@ fn a_merge_that_stopped_is_said_and_left_to_git() {
     let scene = ran(|it| it, diverged, "git merge -q other");
     preview(&scene, "1");
     let shown = scene.nvim.buffer("/rewind");
-    assert!(shown.contains("`git merge --abort` takes them back"), "{shown}");
+    assert!(shown.contains("changed in files: `git merge --abort` does"), "{shown}");
     assert!(!heads(&scene).contains("is restored"), "{shown}");
     git(&scene, &["merge", "--abort"]);
     assert_eq!(status(&scene), "");
