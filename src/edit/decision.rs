@@ -2,7 +2,7 @@
 //! after the review.
 
 use super::outcome::Sides;
-use super::{Decided, Fate, Outcome, Revision};
+use super::{Decided, Fate, Outcome, Revision, Since};
 use crate::text::{Hunk, Text, diff};
 use serde::Deserialize;
 
@@ -17,6 +17,10 @@ pub enum Decision {
     /// Only some of the change's lines were accepted.
     Part,
     Rejected,
+    /// Not decided: another program has thrown the change away on disk.
+    Thrown,
+    /// Not decided: the user has closed the buffer, or has read its text from disk again.
+    Left,
 }
 
 /// The user's decision on each hunk of one part of a proposal (`parts[at]`), taken from the decisions on the hunks of
@@ -48,38 +52,48 @@ pub fn decisions(
 }
 
 fn joined(one: Decision, other: Decision) -> Decision {
-    use Decision::{Accepted, Reworked};
+    use Decision::{Accepted, Left, Rejected, Reworked, Thrown};
     match (one, other) {
         _ if one == other => one,
+        (Left, _) | (_, Left) => Left,
+        (Rejected, Thrown) | (Thrown, Rejected) => Rejected,
         (Accepted | Reworked, Accepted | Reworked) => Reworked,
         _ => Decision::Part,
     }
 }
 
 /// Replaces the fates in `outcome`, which were only guessed from the text after the review, by the user's decisions.
+/// What the text shows besides is in `Decided::since`. `settled` is `None` if the file does not exist.
 pub fn follow(
     outcome: &mut Outcome,
     part: Revision<'_>,
-    settled: &Text,
+    settled: Option<&Text>,
     decisions: &[Option<Decision>],
 ) {
     let hunks = diff(part.before, part.after);
-    let sides = Sides::new(part, settled);
+    let sides = settled.map(|it| Sides::new(part, it));
     for (at, (decided, decision)) in outcome.hunks.iter_mut().zip(decisions).enumerate() {
         let Some(decision) = decision else { continue };
-        let (fate, is_edited) = match (decision, decided.fate) {
-            (Decision::Accepted, Fate::Kept | Fate::Formatted)
-            | (Decision::Rejected, Fate::Undone)
-            | (Decision::Accepted | Decision::Reworked | Decision::Part, Fate::Superseded) => {
-                continue;
-            }
-            (Decision::Accepted, _) => (Fate::Kept, true),
-            (Decision::Rejected, _) => (Fate::Undone, true),
-            (Decision::Reworked, _) => (Fate::Reworked, false),
-            (Decision::Part, _) => (Fate::Part, false),
+        let (is_there, is_absent) =
+            (matches!(decided.fate, Fate::Kept | Fate::Formatted), decided.fate == Fate::Undone);
+        let since = |is_same, is_reversed| match () {
+            () if is_same => Since::Same,
+            () if is_reversed => Since::Reversed,
+            () => Since::Edited,
         };
-        (decided.fate, decided.is_edited) = (fate, is_edited);
-        if let Some(hunk) = hunks.get(at) {
+        let (fate, since) = match (decision, decided.fate) {
+            (Decision::Accepted, Fate::Kept | Fate::Formatted | Fate::Superseded)
+            | (Decision::Rejected, Fate::Undone)
+            | (Decision::Reworked | Decision::Part | Decision::Left, Fate::Superseded) => continue,
+            (Decision::Accepted, _) => (Fate::Kept, since(is_there, is_absent)),
+            (Decision::Rejected, _) => (Fate::Undone, since(is_absent, is_there)),
+            (Decision::Thrown, _) => (Fate::Thrown, since(is_absent, is_there)),
+            (Decision::Left, _) => (Fate::Left, since(is_there, is_absent)),
+            (Decision::Reworked, _) => (Fate::Reworked, Since::Same),
+            (Decision::Part, _) => (Fate::Part, Since::Same),
+        };
+        (decided.fate, decided.since) = (fate, since);
+        if let (Some(hunk), Some(sides)) = (hunks.get(at), &sides) {
             sides.read(hunk, decided);
         }
     }

@@ -28,7 +28,7 @@ pub use decision::{Decision, decisions, follow};
 pub use formatted::Formatting;
 pub use ladder::Rung;
 pub use merge::{Merged, merge};
-pub use outcome::{Reported, elsewhere, outcome, outcome_among, reasons};
+pub use outcome::{Reported, elsewhere, outcome, outcome_among, reasons, with_reasons};
 pub use patch::parse as parse_patch;
 pub use plan::{Changed, Refusal, Texts, apply};
 pub use resolve::resolve;
@@ -246,14 +246,15 @@ impl Proposal {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     pub hunks: Vec<Decided>,
+    /// Whether another program may have changed the hunks' lines too.
+    pub is_outside: bool,
 }
 
 /// The fate of one hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
     pub fate: Fate,
-    /// Whether the hunk's lines changed after it was accepted or rejected.
-    pub is_edited: bool,
+    pub since: Since,
     /// The hunk's line in the settled text, from 1.
     pub line: u32,
     /// The lines that are now in the hunk's place.
@@ -274,4 +275,31 @@ pub enum Fate {
     Reworked,
     /// A later edit of the model changed the hunk's lines again.
     Superseded,
+    /// Another program has thrown the hunk away on disk before the user decided on it.
+    Thrown,
+    /// The review ended without the user's decision on the hunk.
+    Left,
+}
+
+/// What happened to a hunk's lines after the hunk's fate was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// Nothing.
+    Same,
+    /// They are neither the proposed lines nor the old lines.
+    Edited,
+    /// They are the opposite: the file has the proposed lines of a rejected or thrown away hunk, or the old lines of an
+    /// accepted hunk or of one that the user left.
+    Reversed,
+}
+
+impl Decided {
+    /// Whether the file has the old lines in the hunk's place.
+    pub fn is_absent(&self) -> bool {
+        match self.fate {
+            Fate::Undone | Fate::Thrown => self.since == Since::Same,
+            Fate::Kept | Fate::Left => self.since == Since::Reversed,
+            Fate::Formatted | Fate::Part | Fate::Reworked | Fate::Superseded => false,
+        }
+    }
 }

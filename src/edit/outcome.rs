@@ -1,7 +1,7 @@
 //! The outcome of a proposal: compares each hunk with the settled text, which the file has when the review is over.
 
 use super::formatted::{self, Formatting};
-use super::{Decided, Fate, Outcome, Revision, merge};
+use super::{Decided, Fate, Outcome, Revision, Since, merge};
 use crate::text::{Hunk, Text, diff, diff_lines, distance};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -19,9 +19,9 @@ const TOLD: usize = 20;
 pub fn outcome(part: Revision<'_>, settled: Option<&Text>) -> Outcome {
     let hunks = diff(part.before, part.after);
     let all = |fate| {
-        let one = || Decided { fate, is_edited: false, line: 1, lines: Vec::new(), from: 0 };
+        let one = || Decided { fate, since: Since::Same, line: 1, lines: Vec::new(), from: 0 };
         let hunks = (0..hunks.len().max(1)).map(|_| one()).collect();
-        Outcome { hunks }
+        Outcome { hunks, is_outside: false }
     };
     let Some(settled) = settled else { return all(Fate::Undone) };
     if hunks.is_empty() {
@@ -29,7 +29,8 @@ pub fn outcome(part: Revision<'_>, settled: Option<&Text>) -> Outcome {
         return all(if kept { Fate::Kept } else { Fate::Undone });
     }
     let sides = Sides::new(part, settled);
-    Outcome { hunks: hunks.iter().map(|hunk| sides.decide(hunk)).collect() }
+    let hunks = hunks.iter().map(|hunk| sides.decide(hunk)).collect();
+    Outcome { hunks, is_outside: false }
 }
 
 /// Like `outcome`, for `parts[at]` when the model has edited the same text several times; `parts` is in the order of
@@ -201,7 +202,7 @@ impl<'a> Sides<'a> {
         let (from, lines) = match fate {
             Fate::Kept => (at, &self.after[span(&hunk.new)]),
             Fate::Undone => (at, &self.before[span(&hunk.old)]),
-            Fate::Formatted | Fate::Part | Fate::Reworked | Fate::Superseded => {
+            _ => {
                 let now = self.widened(hunk.new.clone()).1;
                 (now.start, &self.settled[now])
             }
@@ -209,7 +210,7 @@ impl<'a> Sides<'a> {
         let lines = lines.iter().copied().map(str::to_owned).collect();
         Decided {
             fate,
-            is_edited: false,
+            since: Since::Same,
             line: u32::try_from(at + 1).unwrap_or(u32::MAX),
             lines,
             from,
@@ -306,39 +307,55 @@ impl Outcome {
     /// not the proposed lines, and the user's reasons. Lines that `told` has are not repeated.
     pub fn say(&self, path: &str, reasons: &[String], told: &mut Reported) -> String {
         let total = self.hunks.len();
-        let each = [
-            (self.count(Fate::Kept), "accepted"),
-            (self.count(Fate::Undone), "rejected and undone"),
-            (self.count(Fate::Part), "accepted in part"),
-            (self.count(Fate::Formatted), "accepted and formatted"),
-            (self.count(Fate::Reworked), "reworked by the user"),
-            (self.count(Fate::Superseded), "changed again by your later edit"),
-        ];
-        let each: Vec<String> = each
-            .iter()
-            .filter(|it| it.0 > 0)
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect();
-        let is_edited = self.hunks.iter().any(|it| it.is_edited);
-        let mut said = match (self.count(Fate::Kept), self.count(Fate::Undone)) {
-            (kept, 0) if kept == total && !is_edited => {
-                format!("The user accepted {} in {path}.", changes(total))
+        let said = self.alike(path).unwrap_or_else(|| {
+            let mut each: Vec<(&str, usize)> = Vec::new();
+            for (fate, since) in ORDER {
+                let is_it = |it: &&Decided| {
+                    it.fate == fate && (it.since == Since::Reversed) == (since == Since::Reversed)
+                };
+                let count = self.hunks.iter().filter(is_it).count();
+                if count > 0 {
+                    let is_unclear = fate == Fate::Reworked && self.is_outside;
+                    let unclear = "reworked by the user or another program";
+                    each.push((if is_unclear { unclear } else { counted(fate, since) }, count));
+                }
             }
-            (0, undone) if undone == total && !is_edited => {
-                let undone = if total == 1 { "it is undone" } else { "they are undone" };
-                format!("The user rejected {} in {path}: {undone}.", changes(total))
-            }
-            _ => format!(
-                "Of {} in {path}: {}.{}",
-                changes(total),
-                each.join(", "),
-                self.one_by_one(told)
-            ),
-        };
-        for reason in reasons {
-            said.push_str(&format!("\nThe user's reason: {reason}"));
+            let each: Vec<String> =
+                each.iter().map(|(what, count)| format!("{count} {what}")).collect();
+            let each = each.join(", ");
+            format!("Of {} in {path}: {each}.{}", changes(total), self.one_by_one(told))
+        });
+        with_reasons(said, reasons)
+    }
+
+    /// The sentence for the model if all hunks have the same fate, and the file has the lines that follow from it.
+    fn alike(&self, path: &str) -> Option<String> {
+        let first = self.hunks.first()?;
+        if !self.hunks.iter().all(|it| (it.fate, it.since) == (first.fate, first.since)) {
+            return None;
         }
-        said
+        let total = self.hunks.len();
+        let (all, is, was) = match total {
+            1 => ("the change".to_owned(), "it is", "was"),
+            _ => (format!("{total} changes"), "they are", "were"),
+        };
+        let capital = if total == 1 { "The change" } else { all.as_str() };
+        match (first.fate, first.since) {
+            (Fate::Kept, Since::Same) => Some(format!("The user accepted {all} in {path}.")),
+            (Fate::Undone, Since::Same) => {
+                Some(format!("The user rejected {all} in {path}: {is} undone."))
+            }
+            (Fate::Thrown, Since::Same) => Some(format!(
+                "{capital} in {path} {was} thrown away outside of the editor: {is} not in the file."
+            )),
+            (Fate::Left, Since::Same) => {
+                Some(format!("The user did not decide on {all} in {path}: {is} in the file."))
+            }
+            (Fate::Left, Since::Reversed) => {
+                Some(format!("The user did not decide on {all} in {path}: {is} not in the file."))
+            }
+            _ => None,
+        }
     }
 
     fn one_by_one(&self, told: &mut Reported) -> String {
@@ -358,6 +375,14 @@ impl Outcome {
     }
 }
 
+/// A verdict, followed by the user's reasons.
+pub fn with_reasons(mut said: String, reasons: &[String]) -> String {
+    for reason in reasons {
+        said.push_str(&format!("\nThe user's reason: {reason}"));
+    }
+    said
+}
+
 /// Which lines of a settled text the model has been told.
 #[derive(Default)]
 pub struct Reported(Vec<Range<usize>>);
@@ -367,7 +392,8 @@ impl Reported {
     /// was simply accepted or rejected, returns all its lines and marks none.
     fn rest<'a>(&mut self, hunk: &'a Decided) -> &'a [String] {
         let mut rest = hunk.from..hunk.from + hunk.lines.len();
-        if matches!(hunk.fate, Fate::Kept | Fate::Undone) && !hunk.is_edited {
+        let is_plain = matches!(hunk.fate, Fate::Kept | Fate::Undone | Fate::Thrown | Fate::Left);
+        if is_plain && hunk.since == Since::Same {
             return &hunk.lines;
         }
         for it in &self.0 {
@@ -383,17 +409,59 @@ impl Reported {
     }
 }
 
+/// The fates in the order in which they are counted. `Edited` counts as `Same`.
+const ORDER: [(Fate, Since); 12] = [
+    (Fate::Kept, Since::Same),
+    (Fate::Kept, Since::Reversed),
+    (Fate::Undone, Since::Same),
+    (Fate::Undone, Since::Reversed),
+    (Fate::Part, Since::Same),
+    (Fate::Formatted, Since::Same),
+    (Fate::Reworked, Since::Same),
+    (Fate::Superseded, Since::Same),
+    (Fate::Thrown, Since::Same),
+    (Fate::Thrown, Since::Reversed),
+    (Fate::Left, Since::Same),
+    (Fate::Left, Since::Reversed),
+];
+
+/// The words that follow the number of hunks with this fate.
+fn counted(fate: Fate, since: Since) -> &'static str {
+    let is_reversed = since == Since::Reversed;
+    match fate {
+        Fate::Kept if is_reversed => "accepted, but not in the file any more",
+        Fate::Undone if is_reversed => "rejected, but in the file again",
+        Fate::Thrown if is_reversed => "thrown away outside of the editor, but in the file again",
+        Fate::Left if is_reversed => "not decided on and not in the file",
+        Fate::Kept => "accepted",
+        Fate::Undone => "rejected and undone",
+        Fate::Part => "accepted in part",
+        Fate::Formatted => "accepted and formatted",
+        Fate::Reworked => "reworked by the user",
+        Fate::Superseded => "changed again by your later edit",
+        Fate::Thrown => "thrown away outside of the editor",
+        Fate::Left => "not decided on",
+    }
+}
+
 /// The words for a hunk's fate, and the words that introduce the lines in its place.
 fn fate_words(hunk: &Decided) -> (&'static str, &'static str) {
-    match hunk.fate {
-        Fate::Kept if hunk.is_edited => ("accepted, then edited", ", now reads"),
-        Fate::Undone if hunk.is_edited => ("rejected, then edited", ", now reads"),
-        Fate::Kept => ("accepted", ""),
-        Fate::Undone => ("rejected", ", reads as before"),
-        Fate::Part => ("accepted in part", ", now reads"),
-        Fate::Formatted => ("accepted and formatted", ", now reads"),
-        Fate::Reworked => ("reworked", ", now reads"),
-        Fate::Superseded => ("changed again by your later edit", ", now reads"),
+    match (hunk.fate, hunk.since) {
+        (Fate::Kept, Since::Edited) => ("accepted, then edited", ", now reads"),
+        (Fate::Undone, Since::Edited) => ("rejected, then edited", ", now reads"),
+        (Fate::Thrown, Since::Edited) => ("thrown away outside of the editor", ", now reads"),
+        (Fate::Left, Since::Same | Since::Edited) => ("not decided on", ", now reads"),
+        (Fate::Undone, Since::Same) => ("rejected", ", reads as before"),
+        (Fate::Thrown, Since::Same) => ("thrown away outside of the editor", ", reads as before"),
+        (Fate::Kept | Fate::Left, Since::Reversed) => {
+            (counted(hunk.fate, hunk.since), ", reads as before")
+        }
+        (Fate::Undone | Fate::Thrown, Since::Reversed) => (counted(hunk.fate, hunk.since), ""),
+        (Fate::Kept, Since::Same) => ("accepted", ""),
+        (Fate::Part, _) => ("accepted in part", ", now reads"),
+        (Fate::Formatted, _) => ("accepted and formatted", ", now reads"),
+        (Fate::Reworked, _) => ("reworked", ", now reads"),
+        (Fate::Superseded, _) => ("changed again by your later edit", ", now reads"),
     }
 }
 

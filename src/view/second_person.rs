@@ -1,10 +1,11 @@
 //! Changes the words of notes to the model for the user, who reads them in the chat: "the user" becomes "you".
 
 /// Beginnings of lines in notes to the model, and the beginnings that replace them for the user.
-const BEGINNINGS: [(&str, &str); 11] = [
+const BEGINNINGS: [(&str, &str); 12] = [
     ("The user accepted ", "You accepted "),
     ("The user rejected ", "You rejected "),
     ("The user closed ", "You closed "),
+    ("The user did not decide on ", "You did not decide on "),
     ("The user has told w", "You told w"),
     ("The user stopped w", "You stopped w"),
     ("The user took back ", "You took back "),

@@ -91,7 +91,7 @@ fn in_auto_edit_mode_files_without_a_buffer_are_written_and_rejecting_a_new_file
     assert_eq!(scene.on_disk("c.txt").as_deref(), Some("three\n"));
     let told = scene.told_next();
     for said in [
-        "rejected the change in new/b.txt",
+        "rejected the new file new/b.txt: it does not exist",
         "accepted the change in c.txt",
         "accepted the change in a.txt",
     ] {
@@ -280,7 +280,7 @@ fn in_auto_edit_mode_undoing_and_redoing_an_edit_does_not_write_the_file() {
     expect![[r#"
         <notice>
         The user rejected 2 changes in a.txt: they are undone.
-        a.txt is not saved (it was undone): the changes are not on disk yet.
+        a.txt is not saved (it was undone): all 2 changes are still on disk.
         </notice>
         <notice>
         The user rejected 2 changes in a.txt: they are undone.

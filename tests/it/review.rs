@@ -20,4 +20,5 @@ pub mod reopened;
 mod rest;
 mod saves;
 pub mod scene;
+mod truth;
 mod windows;

@@ -440,9 +440,8 @@ fn a_new_file_without_text_is_not_created_if_the_user_rejects_it() {
     scene.wait_pending(1);
     let told = decide(&scene, ":Caliban reject all not yet<CR>");
     expect![[r#"
-        The user rejected the change in pkg/__init__.py: it is undone.
-        The user's reason: not yet
-        The user closed pkg/__init__.py and kept none of the changes."#]]
+        The user rejected the new file pkg/__init__.py: it does not exist.
+        The user's reason: not yet"#]]
     .assert_eq(&told);
     assert_eq!(scene.on_disk("pkg/__init__.py"), None);
     assert!(!scene.nvim.setup.path("pkg").exists());

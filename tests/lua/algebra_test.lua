@@ -136,22 +136,6 @@ function T.a_range_takes_only_its_own_lines_of_a_hunk()
   eq({ '', '2:-c+X', '2:-c+X' }, take('a b c d', 'a b X d', 0, 1))
 end
 
-function T.a_merge_takes_disk_changes_to_lines_that_the_user_did_not_change()
-  local function merge(origin, disk, mine)
-    local edits, clashes = R.merge(l(origin), l(disk), l(mine))
-    local out = l(mine)
-    for i = #edits, 1, -1 do
-      local e = edits[i]
-      out = splice(out, e.start, e.start + e.count, e.lines)
-    end
-    return table.concat(out, ' ') .. ' ' .. clashes
-  end
-  eq('A b X d 0', merge('a b c d', 'A b c d', 'a b X d'))
-  eq('n n a b X d D 0', merge('a b c d', 'a b c d D', 'n n a b X d'))
-  eq('a b X d 1', merge('a b c d', 'a b Y d', 'a b X d'))
-  eq('a b X d 0', merge('a b c d', 'a b X d', 'a b X d'))
-end
-
 --- Makes random proposals, typed lines and decisions. Only the user's changes change the base, and
 --- no decision removes a typed line.
 function T.random_proposals_and_decisions_change_the_base_only_as_the_user_did()

@@ -481,7 +481,7 @@ function T.reloading_or_closing_a_buffer_ends_its_review()
     H.review('a b c', 'a X c')
     vim.cmd(command)
     m = H.sent()
-    eq({ 'reviewed', true }, { m[2].kind, m[2].gone }, command)
+    eq({ 'reviewed', true }, { m[2].kind, m[2].closed }, command)
     eq({ '', 0 }, { H.pending(), #B.reviews() })
   end
 end

@@ -31,10 +31,20 @@ local function make_room()
   end, ns)
 end
 
+local shown = false -- whether a message was shown since Neovim last waited for a key
+
 ---@param text string
 ---@param group? string
 local function line(text, group)
   make_room()
+  if shown then
+    -- Neovim would show two messages of one command below each other, with the hit-enter prompt
+    vim.cmd.redraw()
+  end
+  shown = true
+  vim.schedule(function()
+    shown = false
+  end)
   local whole = { { text, group } }
   local wide = text:find('\n', 1, true) or vim.fn.strdisplaywidth(text) > vim.v.echospace
   if not wide or #vim.api.nvim_list_uis() == 0 then

@@ -30,6 +30,7 @@ function M.decide(r, verdict, first, last, reason)
   elseif verdict == 'accept' then
     tracking.set(r, rest)
     state.set_acted(r, true)
+    state.add_agreed(r, taken)
     verdicts.decided(r, verdict, taken)
     return #taken
   end
@@ -80,6 +81,42 @@ function M.rows(r, opts)
   local _, hunk = tracking.at(r, opts.row or cursor(r.buf))
   if hunk then
     return hunk.start, hunk.start + #hunk.new
+  end
+end
+
+--- A choice of changes whose rows move with the lines of the buffer.
+---@param opts caliban.Choice
+---@return fun(last?: boolean): caliban.Choice # the choice now; `last`: it is not asked for again
+function M.anchored(opts)
+  local buf = (opts.buf == nil or opts.buf == 0) and api.nvim_get_current_buf() or opts.buf --[[@as integer]]
+  local ns = api.nvim_create_namespace('caliban.review.decision')
+  ---@param row integer
+  ---@return integer
+  local function mark(row)
+    local most = api.nvim_buf_is_loaded(buf) and api.nvim_buf_line_count(buf) or 0
+    return most > row and row >= 0 and api.nvim_buf_set_extmark(buf, ns, row, 0, {}) or 0
+  end
+  local row, range = opts.row, opts.range
+  local marks =
+    { mark(row or -1), mark(range and range[1] - 1 or -1), mark(range and range[2] - 1 or -1) }
+  ---@param id integer
+  ---@param was integer
+  ---@return integer
+  local function now(id, was)
+    local at = id > 0
+      and api.nvim_buf_is_loaded(buf)
+      and api.nvim_buf_get_extmark_by_id(buf, ns, id, {})
+    return at and at[1] or was
+  end
+  return function(last)
+    local out = vim.tbl_extend('force', {}, opts, {
+      row = row and now(marks[1], row),
+      range = range and { now(marks[2], range[1] - 1) + 1, now(marks[3], range[2] - 1) + 1 },
+    })
+    for _, id in ipairs(last and api.nvim_buf_is_loaded(buf) and marks or {}) do
+      api.nvim_buf_del_extmark(buf, ns, id)
+    end
+    return out --[[@as caliban.Choice]]
   end
 end
 

@@ -66,8 +66,8 @@ local function settle(r)
     settlement.check(r)
   end
   settlement.forget(r)
-  settlement.report(r, not stays and not r.deleted, unsaved)
   local line = settlement.summary(r, written, unsaved)
+  settlement.report(r, not stays and not r.deleted, unsaved)
   if r.deleted and is_valid and not (r.own and vim.bo[r.buf].modified) then
     forget(r)
     whole.close(r.buf, r)
@@ -90,19 +90,18 @@ end
 
 --- Called when the buffer was closed: ends its review.
 ---@param r caliban.Review
-local function lose(r)
+---@param was caliban.Hunk[] the hunks that were pending
+local function lose(r, was)
   forget(r)
   listeners.tell('closed', r)
   write_guard.clear(r.buf)
-  if r.whole and r.whole.done then
-    whole.conclude(r, r.whole)
+  local left = r.whole
+  if left and left.done then
+    whole.conclude(r, left)
   end
   if r.open then
-    local stays = r.deleted or r.was ~= nil
-    if not stays then
-      tracking.decide(r, nil)
-    end
-    settlement.report(r, not stays, stays and '' or 'its buffer was closed')
+    verdict.decided(r, 'leave', was)
+    settlement.report(r, false, '', left and 'whole' or 'hunks')
     M.retry()
   end
 end
@@ -118,8 +117,7 @@ local function persist(r)
   return why
 end
 
---- Sets the write guard according to `guarded`: it either refuses writes of the buffer or only
---- watches them.
+--- Sets the write guard according to `guarded`: it refuses writes of the buffer, or only watches them.
 ---@param r caliban.Review
 local function protect(r)
   local set = guarded[r] == 'refuse' and write_guard.set or write_guard.follow
@@ -144,18 +142,17 @@ local function protect(r)
         local gone = whole.gone(r) and why == 'deleted'
         if r.open and api.nvim_buf_is_loaded(r.buf) and not gone then
           settlement.merge(r, why)
-          if r.auto and not r.own then
+          if r.auto and not r.own and vim.bo[r.buf].modified then
             persist(r)
           end
-          M.look(r)
+          say(M.look(r))
         end
       end)
     end,
   })
 end
 
---- Makes the write guard refuse writes of the buffer if it has hunks that are not on disk.
---- Otherwise the guard only watches the writes.
+--- Makes the write guard refuse writes if the buffer has hunks that are not on disk, and else only watch them.
 ---@param r caliban.Review
 local function guard(r)
   local wanted = (r.auto or tracking.count(r) == 0) and 'follow' or 'refuse'
@@ -274,7 +271,7 @@ function M.reloaded(r, detached, was)
     return
   end
   if not api.nvim_buf_is_valid(r.buf) or not api.nvim_buf_is_loaded(r.buf) then
-    return lose(r)
+    return lose(r, was or {})
   end
   tracking.reloaded(r)
   if detached then
@@ -411,8 +408,12 @@ end
 ---@param verdict 'accept'|'reject'
 ---@param opts? caliban.Choice
 local function choose(verdict, opts)
-  opts = opts or {}
-  local ended, chosen = undone.tell_all(), decision.chosen(opts, M.open())
+  local ended, choice = undone.tell_all(), decision.anchored(opts or {})
+  for _, r in ipairs(decision.chosen(choice(), M.open())) do
+    ended = settlement.look(r) and M.look(r) or ended
+  end
+  opts = choice(true)
+  local chosen = decision.chosen(opts, M.open())
   if ended and #chosen == 0 then
     return say(ended)
   end

@@ -7,13 +7,15 @@ local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
 local named = require('caliban.review.named')
-local algebra = require('caliban.review.hunks.algebra')
+local merging = require('caliban.review.hunks.merge')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
 --- The buffer's text before the write that ends the review, because the write may close the buffer.
 local texts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
+--- What told the last look at the file on disk that it has not changed since.
+local stamps = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
 --- The diagnostics before the edits of a review that is not settled yet.
 local diagnostics = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Before>
 
@@ -62,12 +64,39 @@ end
 --- Whether a change on disk is a hunk that the user has rejected. If so, something wrote the buffer
 --- while the hunk was in it, and the write guard did not stop that.
 ---@param r caliban.Review
----@param edit { start: integer, count: integer, lines: string[] } the edit that would merge the change into the buffer
+---@param edit caliban.DiskEdit the edit that would merge the change into the buffer
 ---@param mine string[] the buffer's lines
 ---@return boolean
 local function was_rejected(r, edit, mine)
   local now = vim.list_slice(mine, edit.start + 1, edit.start + edit.count)
   return state.has_rejected(r, now, edit.lines)
+end
+
+--- Makes changes on disk in the buffer.
+---@param r caliban.Review
+---@param edits caliban.DiskEdit[]
+---@param mine string[] the buffer's lines
+local function make(r, edits, mine)
+  state.count_lost(r, edits, mine)
+  local thrown, reworked, done = tracking.merge(r, edits)
+  if not done then
+    state.set_clash(r, 'it changed on disk too')
+    return
+  end
+  verdict.decided(r, 'throw', thrown)
+  if reworked then
+    state.set_outside(r)
+  end
+end
+
+--- Marks the buffer as modified if it differs from the file on disk.
+---@param r caliban.Review
+---@param disk string
+---@param eol? boolean whether the last line on disk ends with a line break
+local function mark(r, disk, eol)
+  vim.bo[r.buf].modified = tracking.text(r) ~= disk
+    or file.eol(r.buf) ~= eol
+    or bytes.changed(r.buf)
 end
 
 --- Merges the changes of the file on disk into the buffer. If both have changed a line, the buffer's line stays.
@@ -84,7 +113,7 @@ function M.merge(r, why)
     state.set_clash(r, odd)
     return warn(('%s is no longer a file: %s. Your text stays in the buffer.'):format(name, odd))
   end
-  local disk = file.disk(r.buf)
+  local disk, eol = file.disk(r.buf)
   if why ~= 'deleted' and not disk and vim.uv.fs_stat(api.nvim_buf_get_name(r.buf)) then
     state.set_clash(r, 'it changed on disk, and cannot be read')
     return warn(
@@ -107,17 +136,12 @@ function M.merge(r, why)
   end
   tracking.sync(r)
   local mine = file.lines(r.buf)
-  local edits, clashes = algebra.merge(split(was), split(disk), mine)
+  local edits, clashes = merging.merge(split(was), split(disk), mine)
   edits = vim.tbl_filter(function(e)
     return not was_rejected(r, e, mine)
   end, edits)
-  tracking.edit(r, function()
-    for i = #edits, 1, -1 do
-      local e = edits[i]
-      file.put(r.buf, e.start, e.count, e.lines)
-      tracking.follow_edit(r, e.start, e.start + e.count, e.lines)
-    end
-  end)
+  make(r, edits, mine)
+  mark(r, disk, eol)
   if clashes > 0 then
     state.set_clash(r, 'it changed on disk too')
     local rest =
@@ -162,6 +186,29 @@ local function compare(r)
   end
 end
 
+--- Looks at the file on disk before the user's decision, and merges what another program has changed there.
+---@param r caliban.Review
+---@return boolean changed
+function M.look(r)
+  local stat = vim.uv.fs_stat(api.nvim_buf_get_name(r.buf))
+  -- a file that has changed is not deleted
+  local is_other = r.binary or r.deleted or r.whole and r.whole.kind == 'delete'
+  if not stat or stat.type ~= 'file' or is_other or not r.origin then
+    return false
+  end
+  local stamp = vim.inspect({ stat.mtime, stat.ctime, stat.size, stat.ino })
+  if stamps[r] == stamp then
+    return false
+  end
+  stamps[r] = stamp
+  if file.disk(r.buf) == r.origin then
+    return false
+  end
+  require('caliban.review.write_guard').acknowledge(r.buf)
+  M.merge(r, 'changed')
+  return true
+end
+
 --- Writes the buffer, unless its text conflicts with the file on disk or has other unsaved changes
 --- of the user.
 ---@param r caliban.Review
@@ -191,6 +238,24 @@ local function write(r, disk)
   return failed, loaded and api.nvim_buf_get_changedtick(r.buf) ~= tick
 end
 
+--- Takes over what another program has made of the file as the buffer was written.
+---@param r caliban.Review
+---@param text string the text that was written
+---@return boolean changed
+local function take_over(r, text)
+  local disk, eol = file.disk(r.buf)
+  if not disk or disk == file.text(r.buf) then
+    return false
+  end
+  require('caliban.review.write_guard').acknowledge(r.buf)
+  tracking.sync(r)
+  local mine = file.lines(r.buf)
+  make(r, merging.merge(split(text), split(disk), mine), mine)
+  state.set_origin(r, disk)
+  mark(r, disk, eol)
+  return true
+end
+
 --- Writes the file with its pending hunks, in auto-edit mode.
 ---@param r caliban.Review
 ---@return string why the file was not written; '' if it was
@@ -200,6 +265,7 @@ function M.write_pending(r)
   local why = write(r, disk)
   if why == '' and api.nvim_buf_is_loaded(r.buf) then
     state.written(r, file.text(r.buf))
+    take_over(r, r.origin --[[@as string]])
   end
   return why
 end
@@ -251,13 +317,32 @@ function M.save(r)
     return false, ''
   elseif not r.clash and not state.has_acted(r) then
     -- a user who only pressed `u` has not asked Caliban to write the file
-    return false, 'it was undone'
+    return false, r.own and 'it has other unsaved changes' or 'it was undone'
   end
   local failed, changed = write(r, disk)
+  if failed == '' and api.nvim_buf_is_loaded(r.buf) then
+    changed = take_over(r, file.text(r.buf)) or changed
+  end
   if failed == '' and texts[r] and changed then
     tracking.format(r, texts[r], tracking.text(r))
   end
   return failed == '', failed
+end
+
+--- How many hunks that the user has rejected are in the file again, because another program has changed the file as it
+--- was written.
+---@param r caliban.Review
+---@return integer
+local function again(r)
+  local n = 0
+  local was = texts[r] and api.nvim_buf_is_loaded(r.buf) and split(texts[r]) or nil
+  local now = was and file.lines(r.buf) or {}
+  for _, d in ipairs(was and require('caliban.review.hunks.algebra').runs(was, now) or {}) do
+    local old = vim.list_slice(was or {}, d[1] + 1 --[[@as integer]], d[1] + d[2] --[[@as integer]])
+    local new = vim.list_slice(now, d[3] + 1 --[[@as integer]], d[3] + d[4] --[[@as integer]])
+    n = n + (state.has_rejected(r, old, new) and 1 or 0)
+  end
+  return n
 end
 
 --- Removes a buffer from the buffer list if it was created for the review and the user has never entered it.
@@ -288,7 +373,13 @@ function M.summary(r, written, unsaved)
   if #parts == 0 then
     parts[1] = 'undone'
   end
-  if written then
+  local back = again(r)
+  if r.lost > 0 then
+    parts[#parts + 1] = ('but %d not in the file any more'):format(r.lost)
+  end
+  if back > 0 then
+    parts[#parts + 1] = ('but %d in the file again'):format(back)
+  elseif written then
     parts[#parts + 1] = 'saved'
   elseif unsaved ~= '' then
     parts[#parts + 1] = 'not saved: ' .. unsaved
@@ -323,12 +414,14 @@ end
 
 --- Tells the program how a review ended.
 ---@param r caliban.Review
----@param gone boolean whether the file or its buffer no longer exists, without the user's consent
+---@param gone boolean whether the user has rejected a new file, which does not exist
 ---@param unsaved string why the text is not on disk; '' if it is
-function M.report(r, gone, unsaved)
+---@param closed? 'hunks'|'whole' what was not decided when the buffer was closed
+function M.report(r, gone, unsaved, closed)
   require('caliban.review.listeners').tell('reported', r)
   local is_loaded = api.nvim_buf_is_loaded(r.buf)
   local elsewhere = is_loaded and not gone and named.elsewhere(r) or nil
+  local is_here = is_loaded and names.real(api.nvim_buf_get_name(r.buf)) == names.real(r.path)
   local is_foreign = is_loaded
     and not r.binary
     and (vim.bo[r.buf].fileformat == 'mac' or not file.is_utf8(r.buf))
@@ -346,6 +439,9 @@ function M.report(r, gone, unsaved)
     elsewhere = elsewhere,
     deleted = r.deleted == true,
     gone = gone,
+    closed = closed ~= nil,
+    whole_left = closed == 'whole',
+    outside = r.outside,
     -- the program cannot read a file whose line ends are CR alone, or whose encoding is not UTF-8, so the message
     -- contains the text
     text = is_loaded
@@ -353,6 +449,7 @@ function M.report(r, gone, unsaved)
         and file.text(r.buf)
       or unsaved ~= '' and texts[r]
       or nil,
+    disk = is_here and unsaved ~= '' and file.disk(r.buf) or nil,
     eol = not is_loaded or file.eol(r.buf),
     saved = unsaved == '',
     unsaved = unsaved,

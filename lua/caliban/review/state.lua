@@ -22,6 +22,9 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field proposals caliban.Entered[]
 ---@field reasons caliban.Reason[]
 ---@field rejected caliban.Hunk[] hunks that were rejected since the review was last settled
+---@field agreed caliban.Hunk[] hunks that were accepted since the review was last settled
+---@field lost integer how many of them another program has thrown away since
+---@field outside boolean whether another program has changed lines of hunks on disk since the review was last settled
 ---@field acted boolean whether the user has decided something since the review was last settled
 ---@field whole_rejected? boolean whether the user has rejected the deletion, renaming or empty file
 ---@field empty_agreed? boolean whether the user has agreed to a new file without text
@@ -111,6 +114,7 @@ function M.begin(r, p, owner, own)
   r.path, r.session, r.create = p.path, owner, p.create
   r.auto, r.binary = p.at_once, p.binary
   r.proposals, r.reasons, r.rejected, r.acted = {}, {}, {}, false
+  r.agreed, r.lost, r.outside = {}, 0, false
   r.clash, r.eol = nil, nil
   tracking.decide(r, nil)
   tracking.set_own(r, own)
@@ -148,6 +152,7 @@ end
 ---@param r caliban.Review
 function M.settled(r)
   r.reasons, r.rejected, r.acted, r.clash, r.origin = {}, {}, false, nil, nil
+  r.agreed, r.lost, r.outside = {}, 0, false
   r.deleted, r.was, r.whole_rejected, r.empty_agreed = nil, nil, nil, nil
   tracking.settled(r)
 end
@@ -212,6 +217,34 @@ end
 ---@param taken caliban.Hunk[]
 function M.add_rejected(r, taken)
   vim.list_extend(r.rejected, taken)
+end
+
+--- Records hunks that the user has accepted.
+---@param r caliban.Review
+---@param taken caliban.Hunk[]
+function M.add_agreed(r, taken)
+  vim.list_extend(r.agreed, taken)
+end
+
+--- Called before another program's changes are made in the buffer: counts the accepted hunks that they throw away.
+---@param r caliban.Review
+---@param edits caliban.DiskEdit[]
+---@param mine string[] the buffer's lines
+function M.count_lost(r, edits, mine)
+  local agreed = {} ---@type table<string, true>
+  for _, hunk in ipairs(r.agreed) do
+    agreed[table.concat(hunk.new, '\n') .. '\0' .. table.concat(hunk.old, '\n')] = true
+  end
+  for _, e in ipairs(edits) do
+    local now = table.concat(mine, '\n', e.start + 1, e.start + e.count)
+    r.lost = r.lost + (agreed[now .. '\0' .. table.concat(e.lines, '\n')] and 1 or 0)
+  end
+end
+
+--- Records that another program has changed lines of hunks.
+---@param r caliban.Review
+function M.set_outside(r)
+  r.outside = true
 end
 
 --- Records that the user has rejected the deletion or renaming.

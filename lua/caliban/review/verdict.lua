@@ -7,7 +7,7 @@ local M = {}
 local index = require('caliban.review.hunks.index')
 local tracking = require('caliban.review.hunks.tracking')
 
----@alias caliban.Verdict 'accepted'|'reworked'|'rejected'
+---@alias caliban.Verdict 'accepted'|'reworked'|'rejected'|'thrown'|'left'
 
 ---@class caliban.Decided a decision, and the decisions before it. Never changed, because undo states share decisions
 ---@field fate caliban.Verdict
@@ -19,6 +19,8 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field reworked integer changes that were accepted after the user had changed them
 ---@field part integer changes of which only a part was accepted
 ---@field rejected integer
+---@field thrown integer changes that another program has thrown away on disk
+---@field left integer changes that the user had not decided on when the review ended
 ---@field any integer `accepted`, `reworked` and `part` together
 
 local last = 0 ---@type integer the last key in use
@@ -29,7 +31,12 @@ local WORDS = {
   reworked = 'reworked',
   part = 'accepted in part',
   rejected = 'rejected',
+  thrown = 'thrown away outside',
+  left = 'not decided',
 }
+
+--- The fates that are not the user's decisions on hunks.
+local OTHER = { reject = 'rejected', throw = 'thrown', leave = 'left' }
 
 local NO_KEYS = {} ---@type integer[]
 
@@ -106,14 +113,13 @@ end
 
 --- Records a decision on hunks. A hunk without keys, from the record of an older Caliban, gets the key `0`.
 ---@param r caliban.Review
----@param verdict 'accept'|'reject'
+---@param verdict 'accept'|'reject'|'throw'|'leave'
 ---@param taken caliban.Hunk[]
 function M.decided(r, verdict, taken)
-  local of = { accepted = {}, reworked = {}, rejected = {} } ---@type table<caliban.Verdict, integer[]>
+  local of = {} ---@type table<caliban.Verdict, integer[]>
   for _, hunk in ipairs(taken) do
-    local fate = verdict == 'reject' and 'rejected'
-      or reworked(r, hunk) and 'reworked'
-      or 'accepted'
+    local fate = OTHER[verdict] or reworked(r, hunk) and 'reworked' or 'accepted'
+    of[fate] = of[fate] or {}
     local keys = of[fate]
     for _, k in ipairs(hunk.of or { 0 }) do
       keys[#keys + 1] = k
@@ -142,7 +148,12 @@ local function joined(one, other)
     return other
   end
   local both = { [one] = true, [other] = true }
-  return (both.rejected or both.part) and 'part' or 'reworked'
+  if both.left then
+    return 'left'
+  elseif both.thrown and both.rejected then
+    return 'rejected'
+  end
+  return (both.rejected or both.part or both.thrown) and 'part' or 'reworked'
 end
 
 --- The decision on each change.
@@ -194,7 +205,7 @@ local function tallied(r)
       pending[own], past[own] = true, k < 0 or past[own]
     end
   end)
-  local out = { accepted = 0, reworked = 0, part = 0, rejected = 0, any = 0 }
+  local out = { accepted = 0, reworked = 0, part = 0, rejected = 0, thrown = 0, left = 0, any = 0 }
   for _, it in ipairs(pieces and {} or r.proposals) do
     for k = (it.key or 0) + 1, (it.key or 0) + (it.count or 0) do
       if not pending[k] and not past[k] then
@@ -249,7 +260,7 @@ function M.words(r)
     return {}
   end
   local tally, out = M.tally(r), {}
-  for _, fate in ipairs({ 'accepted', 'reworked', 'part', 'rejected' }) do
+  for _, fate in ipairs({ 'accepted', 'reworked', 'part', 'rejected', 'thrown', 'left' }) do
     if tally[fate] > 0 then
       out[#out + 1] = ('%d %s'):format(tally[fate], WORDS[fate])
     end
@@ -283,19 +294,19 @@ function M.take_up(r, list, again)
   end
   tracking.decide(r, nil)
   for _, it in ipairs(list) do
-    if not again or it.fate == 'rejected' then
+    if not again or it.fate ~= 'accepted' and it.fate ~= 'reworked' then
       tracking.decide(r, { fate = it.fate, of = it.of, before = r.decided })
     end
   end
 end
 
---- Called after the text was read from disk again. Hunks that auto-edit mode wrote count as accepted if they are still
---- on disk.
+--- Called after the text was read from disk again. The user has not decided on hunks that auto-edit mode wrote; other
+--- hunks are undone.
 ---@param r caliban.Review
 ---@param was caliban.Hunk[] the hunks that were pending
 function M.reread(r, was)
-  if r.auto and tracking.text(r) == r.origin then
-    M.decided(r, 'accept', was)
+  if r.auto then
+    M.decided(r, 'leave', was)
   else
     tracking.decide(r, nil)
   end

@@ -214,6 +214,25 @@ local function lift_briefly()
   end)
 end
 
+--- Lets Neovim note that a file has changed on disk, after which it does not ask the user about this change.
+---@param buf integer
+function M.acknowledge(buf)
+  seen[buf] = file.stamp(buf)
+  local is_global = vim.bo[buf].autoread == vim.go.autoread
+  -- with 'autoread', Neovim would read the file again and drop the hunks
+  vim.bo[buf].autoread = false
+  file.guard(buf, false)
+  file.check(buf, '')
+  file.guard(buf, guarded[buf] ~= nil)
+  if is_global and not autoread_before[buf] then
+    api.nvim_buf_call(buf, function()
+      vim.cmd('setlocal autoread<')
+    end)
+  elseif not autoread_before[buf] then
+    vim.bo[buf].autoread = not vim.go.autoread
+  end
+end
+
 --- Checks whether guarded files have changed on disk, because Neovim checks only buffers without a
 --- guard.
 local function check_disk()

@@ -1,7 +1,7 @@
 //! Tests how the user's decisions on a proposal are divided among the calls whose changes it has.
 
 use super::*;
-use Decision::{Accepted, Part as InPart, Rejected, Reworked};
+use Decision::{Accepted, Left, Part as InPart, Rejected, Reworked, Thrown};
 
 #[test]
 fn each_call_of_a_proposal_gets_the_decisions_of_its_own_changes() {
@@ -25,15 +25,16 @@ fn each_call_of_a_proposal_gets_the_decisions_of_its_own_changes() {
     assert_eq!(decisions(&[part("a\nb", "a\nb\n")], 0, &[Rejected]), [Some(Rejected)]);
 }
 
+/// What the model hears if the user's decision on the only hunk was this one, and the settled text is another.
+fn told(decision: Decision, settled: &str) -> String {
+    let (part, settled) = (part("a\nb\nc\n", "a\nB\nB2\nc\n"), Text::new(settled));
+    let mut outcome = outcome(part, Some(&settled));
+    follow(&mut outcome, part, Some(&settled), &[Some(decision)]);
+    outcome.say("f", &[], &mut Reported::default())
+}
+
 #[test]
 fn a_recorded_decision_sets_the_outcome_even_if_the_text_was_edited_later() {
-    let part = part("a\nb\nc\n", "a\nB\nB2\nc\n");
-    let told = |decision, settled: &str| {
-        let settled = Text::new(settled);
-        let mut outcome = outcome(part, Some(&settled));
-        follow(&mut outcome, part, &settled, &[Some(decision)]);
-        outcome.say("f", &[], &mut Reported::default())
-    };
     let cases = [
         told(Accepted, "a\nB\nB2\nc\n"),
         told(Accepted, "a\nB mine\nB2\nc\n"),
@@ -58,6 +59,42 @@ fn a_recorded_decision_sets_the_outcome_even_if_the_text_was_edited_later() {
         The user rejected the change in f: it is undone.
         Of the change in f: 1 rejected and undone.
         line 2, rejected, then edited, now reads:
+        mine"#]]
+    .assert_eq(&cases.join("\n"));
+}
+
+#[test]
+fn a_text_that_contradicts_the_decision_is_told() {
+    let cases = [
+        told(Accepted, "a\nb\nc\n"),
+        told(Rejected, "a\nB\nB2\nc\n"),
+        told(Thrown, "a\nb\nc\n"),
+        told(Thrown, "a\nB\nB2\nc\n"),
+        told(Thrown, "a\nmine\nc\n"),
+        told(Left, "a\nb\nc\n"),
+        told(Left, "a\nB\nB2\nc\n"),
+        told(Left, "a\nmine\nc\n"),
+    ];
+    expect![[r#"
+        Of the change in f: 1 accepted, but not in the file any more.
+        line 2, accepted, but not in the file any more, reads as before:
+        b
+        Of the change in f: 1 rejected, but in the file again.
+        line 2, rejected, but in the file again:
+        B
+        B2
+        The change in f was thrown away outside of the editor: it is not in the file.
+        Of the change in f: 1 thrown away outside of the editor, but in the file again.
+        line 2, thrown away outside of the editor, but in the file again:
+        B
+        B2
+        Of the change in f: 1 thrown away outside of the editor.
+        line 2, thrown away outside of the editor, now reads:
+        mine
+        The user did not decide on the change in f: it is not in the file.
+        The user did not decide on the change in f: it is in the file.
+        Of the change in f: 1 not decided on.
+        line 2, not decided on, now reads:
         mine"#]]
     .assert_eq(&cases.join("\n"));
 }

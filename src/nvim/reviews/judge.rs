@@ -4,7 +4,7 @@ use super::super::session_link::Handle;
 use super::super::wire::{Reviewed, WireFormatting, WireWhole};
 use super::{Entry, Verdict};
 use crate::edit::{
-    self, Back, Decision, Fate, Formatting, Outcome, Part, Reported, Revision, Whole,
+    self, Back, Decided, Decision, Fate, Formatting, Outcome, Part, Reported, Revision, Whole,
 };
 use crate::message::{CallId, ToolAnswer};
 use crate::regular;
@@ -41,6 +41,8 @@ struct Judge<'a> {
     ending: String,
     /// The text that the user settled on.
     settled: Option<Text>,
+    /// If that text is not saved: the text on disk.
+    disk: Option<Text>,
     formattings: Vec<Formatting>,
     /// The lines that earlier answers have reported to the model.
     told: Reported,
@@ -55,18 +57,23 @@ impl Judge<'_> {
         decisions: &[Option<Decision>],
     ) -> ToolAnswer {
         let mut outcome = edit::outcome_among(all, at, self.settled.as_ref(), &self.formattings);
-        if let Some(settled) = &self.settled {
-            edit::follow(&mut outcome, all[at], settled, decisions);
-        }
+        outcome.is_outside = self.reviewed.outside;
+        edit::follow(&mut outcome, all[at], self.settled.as_ref(), decisions);
         let given = self.reviewed.reasons.iter().map(|it| (&it.lines[..], &it.reason[..]));
         let reasons = edit::reasons(all[at], given);
-        let mut text = outcome.say(&self.shown, &reasons, &mut self.told);
+        let mut text = if self.reviewed.gone {
+            let said = format!("The user rejected the new file {}: it does not exist.", self.shown);
+            edit::with_reasons(said, &reasons)
+        } else {
+            outcome.say(&self.shown, &reasons, &mut self.told)
+        };
         text.push_str(&self.ending);
+        text.push_str(&self.unsaved(&outcome, all[at]));
         if !part.note.is_empty() {
             text.push('\n');
             text.push_str(&part.note);
         }
-        let failed = outcome.count(Fate::Undone) == outcome.hunks.len();
+        let failed = outcome.hunks.iter().all(Decided::is_absent);
         ToolAnswer {
             id: part.call.clone(),
             text,
@@ -82,6 +89,40 @@ impl Judge<'_> {
             session: None,
             diff: Vec::new(),
         }
+    }
+
+    /// If the settled text is not saved: why, and what of the change `part` is on disk.
+    fn unsaved(&self, outcome: &Outcome, part: Revision<'_>) -> String {
+        let Reviewed { deleted, gone, closed, saved, unsaved, elsewhere, .. } = self.reviewed;
+        if *deleted || *gone || *closed || *saved || elsewhere.is_some() {
+            return String::new();
+        }
+        let on_disk = edit::outcome(part, self.disk.as_ref());
+        let total = on_disk.hunks.len();
+        let (there, absent) = (on_disk.count(Fate::Kept), on_disk.count(Fate::Undone));
+        let other = total - there - absent;
+        let is_absent = outcome.hunks.iter().all(Decided::is_absent);
+        let still = if is_absent { "still " } else { "" };
+        let is = |count| if count == 1 { "is" } else { "are" };
+        let changes = match (there, other) {
+            (0, 0) if is_absent => "none of your changes is on disk.".to_owned(),
+            (0, 0) => "the changes are not on disk yet.".to_owned(),
+            (1, 0) if total == 1 => format!("the change is {still}on disk."),
+            (_, 0) if there == total => format!("all {total} changes are {still}on disk."),
+            (_, 0) => format!("{there} of the {total} changes {} {still}on disk.", is(there)),
+            _ if total == 1 => "on disk, other lines are in its place.".to_owned(),
+            _ => {
+                let rest = match there {
+                    0 => String::new(),
+                    _ => format!(", and {there} {} there", is(there)),
+                };
+                format!(
+                    "on disk, other lines are in the place of {other} of the {total} changes{rest}."
+                )
+            }
+        };
+        let why = if unsaved.is_empty() { String::new() } else { format!(" ({unsaved})") };
+        format!("\n{} is not saved{why}: {changes}", self.shown)
     }
 
     /// The answers to the calls of one proposal. `all` has the changes of all proposals of the review; the changes of
@@ -122,7 +163,9 @@ pub(super) fn judge(
     };
     let (formattings, told) = (formattings(reviewed), Reported::default());
     let ending = ending(reviewed, own_renaming(entries, reviewed), &shown, root);
-    let mut judge = Judge { reviewed, shown, ending, settled, formattings, told };
+    let disk = reviewed.disk.as_ref();
+    let disk = disk.map(|it| Text::from_lines_joined(it, reviewed.eol, false, false));
+    let mut judge = Judge { reviewed, shown, ending, settled, disk, formattings, told };
     let (mut at, mut verdicts): (usize, Vec<Verdict>) = (0, Vec::new());
     let proposals: Vec<Judged<'_>> = (0..reviewed.proposals.len())
         .filter_map(|at| find(entries, (reviewed, session), at))
@@ -137,7 +180,10 @@ pub(super) fn judge(
                 answers,
                 path: reviewed.path.clone(),
                 was: former_path(entries, reviewed),
-                saved: reviewed.saved || reviewed.gone || reviewed.elsewhere.is_some(),
+                saved: reviewed.saved
+                    || reviewed.gone
+                    || reviewed.closed
+                    || reviewed.elsewhere.is_some(),
                 text: text.clone().filter(|_| !reviewed.deleted),
             });
             continue;
@@ -241,6 +287,7 @@ fn answer_to_whole(
         ),
     };
     let (verb, fate) = if accepted { ("accepted", &*done) } else { ("rejected", kept) };
+    let verb = if reviewed.whole_left { "did not decide on" } else { verb };
     let mut text = format!("The user {verb} the {change}: {path} {fate}.");
     for it in reviewed.reasons.iter().filter(|it| it.lines.is_empty()) {
         text.push_str(&format!("\nThe user's reason: {}", it.reason));
@@ -253,7 +300,7 @@ fn answer_to_whole(
         id,
         text,
         failed: !accepted,
-        summary: verb.to_owned(),
+        summary: if reviewed.whole_left { "not decided" } else { verb }.to_owned(),
         output: None,
         images: Vec::new(),
         job_end: None,
@@ -294,13 +341,11 @@ fn own_renaming<'a>(entries: &BTreeMap<u32, Entry>, reviewed: &'a Reviewed) -> O
     reviewed.was.as_deref().filter(|_| !was_proposed)
 }
 
-/// The end of each answer: under which name the text is, and whether it is on disk.
+/// The end of each answer: under which name the text is.
 fn ending(reviewed: &Reviewed, was: Option<&Path>, shown: &str, root: &Path) -> String {
     let Reviewed { saved, unsaved, .. } = reviewed;
-    if reviewed.deleted {
+    if reviewed.deleted || reviewed.gone {
         return String::new();
-    } else if reviewed.gone {
-        return format!("\nThe user closed {shown} and kept none of the changes.");
     } else if let Some(other) = &reviewed.elsewhere {
         let other = tool::path::show(root, other);
         let mut text = format!(
@@ -316,10 +361,6 @@ fn ending(reviewed: &Reviewed, was: Option<&Path>, shown: &str, root: &Path) -> 
     if let Some(was) = was {
         text.push_str(&format!("\n{} is now {shown}.", tool::path::show(root, was)));
     }
-    if !*saved {
-        let why = if unsaved.is_empty() { String::new() } else { format!(" ({unsaved})") };
-        text.push_str(&format!("\n{shown} is not saved{why}: the changes are not on disk yet."));
-    }
     text
 }
 
@@ -331,6 +372,8 @@ fn summary(outcome: &Outcome) -> String {
         (Fate::Formatted, "formatted"),
         (Fate::Reworked, "reworked"),
         (Fate::Superseded, "changed again"),
+        (Fate::Thrown, "thrown away outside"),
+        (Fate::Left, "not decided"),
     ];
     let words: Vec<String> = each
         .iter()

@@ -26,10 +26,18 @@ pub struct Reviewed {
     pub elsewhere: Option<PathBuf>,
     /// Whether the user accepted the file's deletion.
     pub deleted: bool,
-    /// The file was deleted or its buffer was wiped out; this counts as a rejection.
+    /// The user rejected a new file, so it does not exist.
     pub gone: bool,
+    /// The user closed the buffer before all changes were decided.
+    pub closed: bool,
+    /// The user closed the buffer before the file's deletion or renaming was decided.
+    pub whole_left: bool,
+    /// Another program changed lines of the hunks on disk during the review.
+    pub outside: bool,
     /// The file's text after the review, if it differs from the text on disk.
     pub text: Option<String>,
+    /// The text on disk, if the file's text after the review was not saved.
+    pub disk: Option<String>,
     pub eol: bool,
     pub saved: bool,
     /// Why the text was not saved; empty if it was saved.

@@ -233,10 +233,8 @@ fn a_new_file_rejected_leaves_nothing_behind() {
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban next<CR>\\R");
     scene.wait_idle("I see.");
-    expect![[r#"
-        The user rejected the change in deep/new.txt: it is undone.
-        The user closed deep/new.txt and kept none of the changes."#]]
-    .assert_eq(&scene.answer(2, "w1"));
+    expect!["The user rejected the new file deep/new.txt: it does not exist."]
+        .assert_eq(&scene.answer(2, "w1"));
     assert!(!scene.nvim.setup.path("deep").exists());
     assert!(scene.nvim.lua_str("return vim.fn.expand('%')").ends_with("a.txt"));
     assert_eq!(scene.nvim.lua_str("return vim.fn.bufnr('deep/new.txt')"), "-1");

@@ -8,8 +8,14 @@ use std::fs;
 #[test]
 fn wiping_or_rereading_a_buffer_rejects_its_pending_hunks() {
     for (keys, told) in [
-        (":bwipeout!<CR>", "The user closed a.txt and kept none of the changes."),
-        (":bdelete!<CR>", "The user closed a.txt and kept none of the changes."),
+        (
+            ":bwipeout!<CR>",
+            "The user did not decide on 2 changes in a.txt: they are not in the file.",
+        ),
+        (
+            ":bdelete!<CR>",
+            "The user did not decide on 2 changes in a.txt: they are not in the file.",
+        ),
         (":edit!<CR>", "they are undone"),
     ] {
         let scene = Scene::two_hunks(|it| it);

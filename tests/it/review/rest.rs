@@ -153,7 +153,7 @@ fn the_verdict_also_waits_after_an_undo_of_auto_edit_hunks() {
     expect![[r#"
         <notice>
         The user rejected 2 changes in a.txt: they are undone.
-        a.txt is not saved (it was undone): the changes are not on disk yet.
+        a.txt is not saved (it was undone): all 2 changes are still on disk.
         </notice>
         and?"#]]
     .assert_eq(&scene.told_next());

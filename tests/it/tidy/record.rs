@@ -10,7 +10,7 @@ pub(super) const WRITERS: [(&str, &str); 2] = [
 ];
 
 /// The fields that other files may read: the review's file and conversation, the proposals, and the state of the file.
-pub(super) const FACTS: [&str; 18] = [
+pub(super) const FACTS: [&str; 20] = [
     "buf",
     "path",
     "session",
@@ -24,6 +24,8 @@ pub(super) const FACTS: [&str; 18] = [
     "deleted",
     "was",
     "whole_rejected",
+    "lost",
+    "outside",
     "open",
     "own",
     "origin",

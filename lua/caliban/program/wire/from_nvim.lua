@@ -497,16 +497,20 @@
 ---@field kind 'reviewed'
 ---@field session caliban.SessionId
 ---@field proposals integer[] The ids of the review's proposals, the oldest first.
----@field decisions ('accepted'|'rejected'|'reworked'|'part')[][] For each proposal, the user's decisions on its
---- changes; empty if the decisions are not known.
+---@field decisions ('accepted'|'rejected'|'reworked'|'part'|'thrown'|'left')[][] For each proposal, the user's
+--- decisions on its changes; empty if the decisions are not known.
 ---@field texts caliban.ProposedText[] The texts of proposals that were made before the program was restarted.
 ---@field path string The absolute path.
 ---@field was? string If the user accepted the file's renaming, the file's former path.
 ---@field elsewhere? string If the user has given the buffer the name of another file: that file's path. The text is
 --- there.
 ---@field deleted boolean Whether the user accepted the file's deletion.
----@field gone boolean The file was deleted or its buffer was wiped out; this counts as a rejection.
+---@field gone boolean The user rejected a new file, so it does not exist.
+---@field closed boolean The user closed the buffer before all changes were decided.
+---@field whole_left boolean The user closed the buffer before the file's deletion or renaming was decided.
+---@field outside boolean Another program changed lines of the hunks on disk during the review.
 ---@field text? string The file's text after the review, if it differs from the text on disk.
+---@field disk? string The text on disk, if the file's text after the review was not saved.
 ---@field eol boolean
 ---@field saved boolean
 ---@field unsaved string Why the text was not saved; empty if it was saved.
@@ -519,6 +523,8 @@
 ---| 'rejected'
 ---| 'reworked' # Accepted, after the user changed it.
 ---| 'part' # Only some of the change's lines were accepted.
+---| 'thrown' # Not decided: another program has thrown the change away on disk.
+---| 'left' # Not decided: the user has closed the buffer, or has read its text from disk again.
 
 --- A proposal's text before and after the change.
 ---@class (exact) caliban.ProposedText

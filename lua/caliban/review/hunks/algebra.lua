@@ -440,36 +440,4 @@ function M.at(hunks, row)
   return between
 end
 
---- A three-way merge: the file has changed from `origin` to `disk` while the buffer has changed from `origin` to
---- `mine`. Returns edits of the buffer, so that hunks, marks and cursors are kept. If a line has changed in both, the
---- buffer's line is kept. `edit::merge` in the program, which merges whole texts for checkpoints, keeps the other
---- side's line instead.
----@param origin string[]
----@param disk string[]
----@param mine string[]
----@return { start: integer, count: integer, lines: string[] }[] edits to `mine`, ascending
----@return integer clashes the number of changes on disk to lines that the buffer has changed too
-function M.merge(origin, disk, mine)
-  local ours = M.runs(origin, mine)
-  local edits, clashes, shift, k = {}, 0, 0, 1
-  for _, d in ipairs(M.runs(origin, disk)) do
-    while ours[k] and ours[k][1] + ours[k][2] < d[1] do
-      shift = shift + ours[k][4] - ours[k][2]
-      k = k + 1
-    end
-    local near = ours[k]
-    local lines = slice(disk, d[3] + 1, d[3] + d[4])
-    if not near or near[1] > d[1] + d[2] then
-      edits[#edits + 1] = { start = d[1] + shift, count = d[2], lines = lines }
-    elseif
-      near[1] ~= d[1]
-      or near[2] ~= d[2]
-      or not vim.deep_equal(slice(mine, near[3] + 1, near[3] + near[4]), lines)
-    then
-      clashes = clashes + 1
-    end
-  end
-  return edits, clashes
-end
-
 return M

@@ -7,6 +7,7 @@ local file = require('caliban.editor.file')
 local formatting = require('caliban.review.hunks.formatting')
 local index = require('caliban.review.hunks.index')
 local lines_of = require('caliban.review.hunks.lines')
+local outside = require('caliban.review.hunks.outside')
 local regions = require('caliban.review.hunks.regions')
 local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
@@ -179,17 +180,6 @@ function M.empty(r)
   M.set_list(r, {})
 end
 
---- Updates the hunks after a change that the user has not made: rows [first, last) were replaced by
---- `lines`.
----@param r caliban.Tracked
----@param first integer
----@param last integer
----@param lines string[]
-function M.follow_edit(r, first, last, lines)
-  r.hunks = index.change(r.hunks, first, last, lines)
-  forget(r)
-end
-
 --- Sets the last decision of the current undo state.
 ---@param r caliban.Tracked
 ---@param decided? caliban.Decided
@@ -313,11 +303,8 @@ end
 ---@param new string[]
 local function follow(r, tick, first, last, new)
   local lines = r.lines
-  if lines and last <= lines.count then
-    r.lines, r.tick = rope.splice(lines, first, last, new), tick
-  else
-    r.lines = nil
-  end
+  r.lines = lines and last <= lines.count and rope.splice(lines, first, last, new) or nil
+  r.tick = r.lines and tick or r.tick
 end
 
 --- Adds a change to the undo block, or begins one.
@@ -339,8 +326,7 @@ local function note(r, was, before, first, last, count)
   end
 end
 
---- Reads `lines` from the buffer: those of a short text at once, those of a long one later in
---- slices.
+--- Reads `lines` from the buffer: those of a short text at once, those of a long one later in slices.
 ---@param r caliban.Tracked
 local function read_lines(r)
   r.lines = nil
@@ -428,9 +414,22 @@ function M.edit(r, change, after)
   return ok, err
 end
 
---- Finds out to which undo state a change belongs. In `undotree()`, `synced` is 1 after an undo or
---- redo, but not after a new change, which leaves an undo block open. Must be called before the
---- change is followed.
+--- Makes the changes in the buffer that another program has made on disk, in a separate undo step.
+---@param r caliban.Tracked
+---@param edits caliban.DiskEdit[]
+---@return caliban.Hunk[] thrown the hunks that the program has thrown away
+---@return boolean reworked whether it has changed other hunks
+---@return boolean done false if the buffer cannot be changed
+function M.merge(r, edits)
+  local thrown, reworked = {}, false ---@type caliban.Hunk[], boolean
+  local done = M.edit(r, function()
+    r.hunks, r.gone, thrown, reworked = outside.made(r.buf, r.hunks, edits)
+  end)
+  return thrown, reworked, done
+end
+
+--- Finds out to which undo state a change belongs. In `undotree()`, `synced` is 1 after an undo or redo, but not
+--- after a new change, which leaves an undo block open. Must be called before the change is followed.
 ---@param r caliban.Tracked
 local function follow_undo(r)
   local tree = vim.fn.undotree(r.buf)
@@ -456,8 +455,7 @@ local function follow_undo(r)
   end
 end
 
---- Updates the hunks after a change of the buffer: rows [first, last) were replaced by rows [first,
---- new_last).
+--- Updates the hunks after a change of the buffer: rows [first, last) were replaced by rows [first, new_last).
 ---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer

@@ -9,6 +9,7 @@ local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
 local record = require('caliban.review.restore.record')
 local algebra = require('caliban.review.hunks.algebra')
+local merging = require('caliban.review.hunks.merge')
 local settlement = require('caliban.review.settlement')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
@@ -18,13 +19,8 @@ local verdict = require('caliban.review.verdict')
 local LOST =
   '(from Caliban, not from the user) The hunk could not be restored: the text around it changed while the editor was closed.'
 
----@class caliban.Put rows of a buffer that are replaced by `lines`
----@field start integer
----@field count integer
----@field lines string[]
-
 ---@class caliban.Reopening how to reopen a review in a buffer
----@field puts caliban.Put[][] ascending lists, each with rows of the text after the previous list
+---@field puts caliban.DiskEdit[][] ascending lists, each with rows of the text after the previous list
 ---@field hunks caliban.Hunk[] the pending hunks after `puts`
 ---@field lost caliban.Hunk[] the hunks that do not fit any more
 ---@field agreed integer the number of accepted changes that are not on disk and do not fit any more
@@ -40,7 +36,7 @@ local function slice(lines, first, count)
 end
 
 ---@param lines string[]
----@param puts caliban.Put[] ascending
+---@param puts caliban.DiskEdit[] ascending
 ---@return string[] the lines after `puts`
 local function with(lines, puts)
   local out, row = {}, 0
@@ -57,7 +53,7 @@ end
 ---@return string[]
 local function shown(it)
   local delta = 0 ---@type integer
-  local puts = {} ---@type caliban.Put[]
+  local puts = {} ---@type caliban.DiskEdit[]
   for i, h in ipairs(it.hunks) do
     puts[i] = { start = h.start - delta, count = #h.old, lines = h.new }
     delta = delta + #h.new - #h.old
@@ -174,9 +170,9 @@ end
 ---@param unsaved boolean whether the file on disk has other lines
 ---@return caliban.Reopening
 local function merged(it, stood, now, unsaved)
-  local agreed, clashes = algebra.merge(it.origin, it.base, now)
+  local agreed, clashes = merging.merge(it.origin, it.base, now)
   local text = with(now, agreed)
-  local puts = algebra.merge(it.base, stood, text)
+  local puts = merging.merge(it.base, stood, text)
   local last = it.hunks[#it.hunks]
   if last and algebra.ends(last) and text[#text] == last.old[1] then
     puts[#puts + 1] = { start = #text - 1, count = 1, lines = last.new }

@@ -75,7 +75,8 @@ end
 ---@param value any
 ---@return boolean
 local function is_fate(value)
-  return value == 'accepted' or value == 'reworked' or value == 'rejected'
+  local fates = { 'accepted', 'reworked', 'rejected', 'thrown', 'left' }
+  return vim.list_contains(fates, value)
 end
 
 ---@param of fun(value: any): boolean

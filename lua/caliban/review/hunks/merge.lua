@@ -1,0 +1,55 @@
+--- A three-way merge by lines: the file has changed on disk while its buffer has changed too. Pure functions.
+local M = {}
+
+local algebra = require('caliban.review.hunks.algebra')
+
+---@class caliban.DiskEdit a change on disk, as an edit of the buffer
+---@field start integer
+---@field count integer
+---@field lines string[]
+---@field above? boolean whether the lines belong above lines that the buffer has changed at this row
+
+--- Whether a change of the buffer is completely before a change on disk. Nobody can say which of two insertions at one
+--- place comes first, so neither is before the other.
+---@param ours integer[]
+---@param theirs integer[]
+---@return boolean
+local function is_before(ours, theirs)
+  local stop = ours[1] + ours[2]
+  return stop < theirs[1] or stop == theirs[1] and ours[2] + theirs[2] > 0
+end
+
+--- The file has changed from `origin` to `disk` while the buffer has changed from `origin` to `mine`. Returns edits of
+--- the buffer, so that hunks, marks and cursors are kept. Changes of adjacent lines do not conflict. If a line has
+--- changed in both, or both have different new lines at one place, the buffer's lines are kept. `edit::merge` in the
+--- program, which merges whole texts for checkpoints, keeps the other side's lines instead.
+---@param origin string[]
+---@param disk string[]
+---@param mine string[]
+---@return caliban.DiskEdit[] edits to `mine`, ascending
+---@return integer clashes the number of changes on disk that conflict with changes of the buffer
+function M.merge(origin, disk, mine)
+  local ours = algebra.runs(origin, mine)
+  local edits, clashes, shift, k = {}, 0, 0, 1
+  for _, d in ipairs(algebra.runs(origin, disk)) do
+    while ours[k] and is_before(ours[k], d) do
+      shift = shift + ours[k][4] - ours[k][2]
+      k = k + 1
+    end
+    local near = ours[k]
+    local lines = vim.list_slice(disk, d[3] + 1, d[3] + d[4])
+    if not near or is_before(d, near) then
+      local above = near ~= nil and near[1] == d[1] and d[2] == 0
+      edits[#edits + 1] = { start = d[1] + shift, count = d[2], lines = lines, above = above }
+    elseif
+      near[1] ~= d[1]
+      or near[2] ~= d[2]
+      or not vim.deep_equal(vim.list_slice(mine, near[3] + 1, near[3] + near[4]), lines)
+    then
+      clashes = clashes + 1
+    end
+  end
+  return edits, clashes
+end
+
+return M

@@ -1,0 +1,306 @@
+//! What other programs do to the file on disk before a verdict and as the file is written.
+
+use super::super::scene::{Scene, nine};
+use super::{ACCEPT, REJECT, asked, both, nothing, put, written};
+use expect_test::expect;
+
+#[test]
+fn what_was_thrown_away_on_disk_is_not_told_as_accepted_or_rejected() {
+    let one = nine().replace("l8", "L8\nL8b");
+    expect![[r#"
+        2 changes in a.txt were thrown away outside of the editor: they are not in the file.
+        ---
+        a.txt: 2 thrown away outside
+        ---
+        as it was"#]]
+    .assert_eq(&written("", Some(nine()), ACCEPT));
+    expect![[r#"
+        2 changes in a.txt were thrown away outside of the editor: they are not in the file.
+        ---
+        a.txt: 2 thrown away outside
+        ---
+        as it was"#]]
+    .assert_eq(&written("", Some(nine()), REJECT));
+    expect![[r#"
+        2 changes in a.txt were thrown away outside of the editor: they are not in the file.
+        ---
+        a.txt: 2 thrown away outside
+        ---
+        as it was"#]]
+    .assert_eq(&written("", Some(nine()), ":checktime<CR>"));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 thrown away outside of the editor.
+        line 2, accepted:
+        L2
+        line 8, thrown away outside of the editor, reads as before:
+        l8
+        ---
+        a.txt: 1 accepted, 1 thrown away outside
+        ---
+        l1 L2 l3 l4 l5 l6 l7 l8 l9"#]]
+    .assert_eq(&written("", Some(nine().replace("l2", "L2")), ACCEPT));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 rejected and undone, 1 thrown away outside of the editor.
+        line 2, thrown away outside of the editor, reads as before:
+        l2
+        line 8, rejected, reads as before:
+        l8
+        ---
+        a.txt: 1 rejected, 1 thrown away outside, saved
+        ---
+        as it was"#]]
+    .assert_eq(&written("", Some(one), "8G\\r"));
+}
+
+#[test]
+fn what_was_thrown_away_in_part_or_after_the_decision_is_told() {
+    let one = nine().replace("l8", "L8\nL8b");
+    let part = nine().replace("l8", "L8").replace("l5", "theirs");
+    expect![[r#"
+        Of 2 changes in a.txt: 1 reworked by the user or another program, 1 thrown away outside of the editor.
+        line 2, thrown away outside of the editor, reads as before:
+        l2
+        line 8, reworked, now reads:
+        L8
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 5
+        -l5
+        +theirs
+        ---
+        a.txt: 1 reworked, 1 thrown away outside
+        ---
+        l1 l2 l3 l4 theirs l6 l7 L8 l9"#]]
+    .assert_eq(&written("", Some(part), ACCEPT));
+    // thrown away after it was accepted
+    let lines: Vec<&str> = one.lines().collect();
+    let later = format!("2G\\a:call writefile({lines:?}, 'a.txt')<CR>\\A");
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 accepted, but not in the file any more.
+        line 2, accepted, but not in the file any more, reads as before:
+        l2
+        line 8, accepted:
+        L8
+        L8b
+        ---
+        a.txt: 2 accepted, but 1 not in the file any more
+        ---
+        l1 l2 l3 l4 l5 l6 l7 L8 L8b l9"#]]
+    .assert_eq(&written("", None, &later));
+}
+
+/// A generator that keeps its own text: it writes the file again whenever the editor has written it.
+fn generator() -> String {
+    format!(
+        "vim.api.nvim_create_autocmd('BufWritePost', {{ callback = function(event)
+            vim.fn.writefile(vim.split({:?}, '\\n'), event.match)
+            vim.cmd('checktime')
+        end }})",
+        both().trim_end()
+    )
+}
+
+#[test]
+fn a_rejected_hunk_that_another_program_writes_again_is_told_as_being_in_the_file() {
+    let again = generator();
+    expect![[r#"
+        Of 2 changes in a.txt: 2 rejected, but in the file again.
+        line 2, rejected, but in the file again:
+        L2
+        line 8, rejected, but in the file again:
+        L8
+        L8b
+        ---
+        a.txt: 2 rejected, but 2 in the file again
+        ---
+        both changes"#]]
+    .assert_eq(&written(&again, None, REJECT));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 rejected, but in the file again.
+        line 2, rejected, but in the file again:
+        L2
+        line 8, accepted:
+        L8
+        L8b
+        ---
+        a.txt: 1 accepted, 1 rejected, but 1 in the file again
+        ---
+        both changes"#]]
+    .assert_eq(&written(&again, None, "2G\\r:Caliban accept all<CR>"));
+    expect![[r#"
+        The user rejected 2 changes in a.txt: they are undone.
+        ---
+        a.txt: 2 rejected
+        ---
+        as it was"#]]
+    .assert_eq(&asked(&again, nothing, REJECT));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 rejected, but in the file again.
+        line 2, rejected, but in the file again:
+        L2
+        line 8, accepted:
+        L8
+        L8b
+        ---
+        a.txt: 1 accepted, 1 rejected, but 1 in the file again
+        ---
+        both changes"#]]
+    .assert_eq(&asked(&again, nothing, "2G\\r8G\\a"));
+}
+
+/// A formatter that reads and writes the file on disk after the editor has written it, and tells Neovim nothing.
+const FORMATTER: &str = "vim.api.nvim_create_autocmd('BufWritePost', { callback = function(event)
+        local lines = vim.fn.readfile(event.match)
+        for i, line in ipairs(lines) do
+          lines[i] = line:gsub('^L(%d.*)$', 'L(%1)')
+        end
+        vim.fn.writefile(lines, event.match)
+    end })";
+
+#[test]
+fn what_a_formatter_on_disk_made_of_the_hunks_is_told() {
+    expect![[r#"
+        Of 2 changes in a.txt: 2 accepted and formatted.
+        line 2, accepted and formatted, now reads:
+        L(2)
+        line 8, accepted and formatted, now reads:
+        L(8)
+        L(8b)
+        ---
+        a.txt: 2 accepted, saved
+        ---
+        l1 L(2) l3 l4 l5 l6 l7 L(8) L(8b) l9"#]]
+    .assert_eq(&asked(FORMATTER, nothing, ACCEPT));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 rejected and undone, 1 accepted and formatted.
+        line 2, rejected, reads as before:
+        l2
+        line 8, accepted and formatted, now reads:
+        L(8)
+        L(8b)
+        ---
+        a.txt: 1 accepted, 1 rejected, saved
+        ---
+        l1 l2 l3 l4 l5 l6 l7 L(8) L(8b) l9"#]]
+    .assert_eq(&asked(FORMATTER, nothing, "2G\\r8G\\a"));
+    expect![[r#"
+        The user rejected 2 changes in a.txt: they are undone.
+        ---
+        a.txt: 2 rejected, saved
+        ---
+        as it was"#]]
+    .assert_eq(&written(FORMATTER, None, REJECT));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 rejected and undone, 1 reworked by the user or another program.
+        line 2, rejected, reads as before:
+        l2
+        line 8, reworked, now reads:
+        L(8)
+        L(8b)
+        ---
+        a.txt: 1 reworked, 1 rejected
+        ---
+        l1 l2 l3 l4 l5 l6 l7 L(8) L(8b) l9"#]]
+    .assert_eq(&written(FORMATTER, None, "2G\\r8G\\a"));
+}
+
+#[test]
+fn what_a_program_that_watches_the_disk_made_of_the_hunks_before_the_decision_is_told() {
+    let formatted = nine().replace("l2", "L2;").replace("l8", "L8;\nL8b;").replace("l9", "l9;");
+    expect![[r#"
+        Of 2 changes in a.txt: 2 reworked by the user or another program.
+        line 2, reworked, now reads:
+        L2;
+        line 8, reworked, now reads:
+        L8;
+        L8b;
+        l9;
+        ---
+        a.txt: 2 reworked
+        ---
+        l1 L2; l3 l4 l5 l6 l7 L8; L8b; l9;"#]]
+    .assert_eq(&written("", Some(formatted.clone()), ACCEPT));
+    expect![[r#"
+        The user rejected 2 changes in a.txt: they are undone.
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 9
+        -l9
+        +l9;
+        ---
+        a.txt: 2 rejected, saved
+        ---
+        l1 l2 l3 l4 l5 l6 l7 l8 l9;"#]]
+    .assert_eq(&written("", Some(formatted), REJECT));
+}
+
+#[test]
+fn changes_on_disk_beside_a_hunk_are_merged_and_of_the_same_line_they_conflict() {
+    let theirs = |text: String| move |scene: &Scene| put(scene, &text);
+    expect![[r#"
+        The user accepted 2 changes in a.txt.
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 3
+        -l3
+        +theirs
+        ---
+        a.txt: 2 accepted, saved
+        ---
+        l1 L2 theirs l4 l5 l6 l7 L8 L8b l9"#]]
+    .assert_eq(&asked("", theirs(nine().replace("l3", "theirs")), ACCEPT));
+    expect![[r#"
+        The user rejected 2 changes in a.txt: they are undone.
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 1
+        -l1
+        +theirs
+        ---
+        a.txt: 2 rejected
+        ---
+        theirs l2 l3 l4 l5 l6 l7 l8 l9"#]]
+    .assert_eq(&asked("", theirs(nine().replace("l1", "theirs")), REJECT));
+    let more = nine().replace("l7", "l7\ntheirs").replace("l9", "theirs");
+    expect![[r#"
+        The user accepted 2 changes in a.txt.
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 8
+        +theirs
+        @@ line 11
+        -l9
+        +theirs
+        ---
+        a.txt: 2 accepted, saved
+        ---
+        l1 L2 l3 l4 l5 l6 l7 theirs L8 L8b theirs"#]]
+    .assert_eq(&asked("", theirs(more), ACCEPT));
+}
+
+#[test]
+fn changes_on_disk_that_cannot_be_merged_are_told_as_not_saved() {
+    let theirs = |text: String| move |scene: &Scene| put(scene, &text);
+    expect![[r#"
+        The user accepted 2 changes in a.txt.
+        a.txt is not saved (it changed on disk too): on disk, other lines are in the place of 1 of the 2 changes.
+        ---
+        a.txt: 2 accepted, not saved: it changed on disk too
+        ---
+        l1 theirs l3 l4 l5 l6 l7 l8 l9"#]]
+    .assert_eq(&asked("", theirs(nine().replace("l2", "theirs")), ACCEPT));
+    expect![[r#"
+        The user rejected 2 changes in a.txt: they are undone.
+        a.txt is not saved (it changed on disk too): on disk, other lines are in the place of 1 of the 2 changes.
+        ---
+        a.txt: 2 rejected, not saved: it changed on disk too
+        ---
+        l1 theirs l3 l4 l5 l6 l7 l8 l9"#]]
+    .assert_eq(&asked("", theirs(nine().replace("l2", "theirs")), REJECT));
+    // the buffer cannot take the change over
+    let text = nine().replace("l5", "theirs");
+    let keys = format!(":set nomodifiable<CR>{ACCEPT}");
+    expect![[r#"
+        The user accepted 2 changes in a.txt.
+        a.txt is not saved (it changed on disk too): the changes are not on disk yet.
+        ---
+        a.txt: 2 accepted, not saved: it changed on disk too
+        ---
+        l1 l2 l3 l4 theirs l6 l7 l8 l9"#]]
+    .assert_eq(&asked("", theirs(text), &keys));
+}
