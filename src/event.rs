@@ -386,6 +386,8 @@ pub enum Matter {
     Subagent,
     /// The provider to which the conversation is to be sent.
     Recipient,
+    /// A port of a job that is to be opened on this machine.
+    Port,
 }
 
 /// What the user may do in a question besides allowing and denying.

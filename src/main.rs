@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let name = std::env::args_os().next().unwrap_or_default();
-    if Path::new(&name).file_name().is_some_and(|it| it == "git") {
+    if Path::new(&name).file_name().is_some_and(gate::is_git) {
         return gate::run();
     }
     let first = std::env::args_os().nth(1).unwrap_or_default();

@@ -67,8 +67,17 @@ pub struct Sandbox {
     pub holder: Option<u32>,
     /// Whether the network of the full sandbox gets a listener, on which this program serves as a proxy.
     pub proxy: bool,
-    /// The file that is this program for commands (see `tool::git::gate`).
-    pub gate: Option<PathBuf>,
+    /// What stands in the place of git, if something does.
+    pub gate: Option<Gate>,
+}
+
+/// The files that are this program for commands (see `tool::git::gate`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gate {
+    /// The file that commands find first.
+    pub file: PathBuf,
+    /// The files of git itself, and the file that is git for this program in place of each.
+    pub covered: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Sandbox {

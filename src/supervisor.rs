@@ -118,6 +118,11 @@ impl Supervised {
         Ok(supervised)
     }
 
+    /// The id of the process from which all processes of the command descend. `None` if it has ended.
+    pub fn id(&self) -> Option<u32> {
+        self.connection.as_ref()?.supervisor.id()
+    }
+
     /// The listener for the proxy of a sandbox that has one. `None` if the sandbox failed.
     pub async fn listener(&mut self) -> Option<TcpListener> {
         let connection = self.connection.as_mut()?;

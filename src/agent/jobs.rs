@@ -1,17 +1,26 @@
 //! The background jobs of a conversation: the list for the user, and what the conversation is told about them.
 
+pub(super) mod ports;
+
+use super::Agent;
 use crate::conversation::Conversation;
 use crate::conversation::report::{JobRow, Level, Report, Show};
 use crate::session::{Input, Session};
 use crate::tool::Desk;
 use crate::tool::jobs::{Notice, Row, shown};
 
-pub(super) fn note(conversation: &mut Conversation, notice: Notice) {
-    conversation.take(match notice {
+pub(super) fn note(agent: &mut Agent, notice: Notice) {
+    let input = match notice {
+        Notice::Listens { job, port, command } => {
+            return ports::offer(agent, (job, port), &command);
+        }
+        Notice::Closed { job, port } => return ports::withdraw(agent, (job, port)),
+        Notice::Opened { job, port, outside } => ports::opened(job, port, outside),
         Notice::Began { job, command } => Input::JobBegan { job, command },
         Notice::Ended { job, note } => Input::JobEnded { job, note },
         Notice::Decided(decisions) => Input::Log { decisions },
-    });
+    };
+    agent.conversation.take(input);
 }
 
 /// Shows the jobs to the user, who can stop one.
@@ -21,6 +30,7 @@ pub(super) fn list(conversation: &Conversation, desk: &Desk) {
         command: it.shown(),
         ended: it.ended.clone(),
         age: it.began.elapsed().as_secs(),
+        ports: it.ports(),
     };
     let jobs: Vec<JobRow> = desk.jobs.rows().iter().map(row).collect();
     if jobs.is_empty() {

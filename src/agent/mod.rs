@@ -133,7 +133,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 agent.files.record.take(&mut agent.conversation, message);
             }
             // a call's answer may tell the end of a job
-            Some(notice) = ends.jobs.recv() => jobs::note(&mut agent.conversation, notice),
+            Some(notice) = ends.jobs.recv() => jobs::note(&mut agent, notice),
             // a subagent's last news come before its answer
             Some((whom, news)) = ends.children.recv() => children::take(&mut agent, &whom, news),
             Some(input) = ends.results.inputs.recv() => agent.result(input),
@@ -164,7 +164,6 @@ impl Agent {
     fn new(setup: Setup) -> (Agent, Ends) {
         let Setup { id, desk, screen, store, session, read_only, wishes, draft, limits, .. } =
             setup;
-        let desk = Desk { confinement: desk.confinement.of_conversation(), ..desk };
         let learned = setup.measures.as_deref().map(measures::read).unwrap_or_default();
         let session = Session { learned, limits, ..session };
         let partial = Partial::of(session.model.clone(), setup.partial);
@@ -176,7 +175,7 @@ impl Agent {
         let (turn, results) = Turn::new(partial, children);
         let (jobs, notices) = Jobs::begin(session.last_job);
         let named = Named::new(desk.tools.clone(), limits);
-        let desk = Desk { jobs, ..desk };
+        let desk = Desk { jobs, confinement: desk.confinement.of_conversation(), ..desk };
         let agent = Agent {
             conversation: Conversation::new(id, session, store, read_only, channels),
             desk,

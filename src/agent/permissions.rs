@@ -3,6 +3,7 @@
 
 use super::Agent;
 use super::files::Files;
+use super::jobs::{self, ports::Ports};
 use super::named;
 use super::recipients;
 use super::trust::Trust;
@@ -39,6 +40,8 @@ pub struct Permissions {
     permitted: Option<Permitted>,
     /// The user's agreement to the project's rules that allow calls.
     pub(super) trust: Trust,
+    /// The ports of jobs that the user was asked about.
+    pub(super) ports: Ports,
     /// Whether everyday commands run without a question if the sandbox is complete.
     is_safe_allowed: bool,
 }
@@ -62,7 +65,8 @@ impl Permissions {
     ) -> Permissions {
         let (settings, problems) =
             rules::read(written, Origin::Settings, "caliban: config.permissions");
-        Permissions { settings, problems, permitted, trust: Trust::new(agreed), is_safe_allowed }
+        let (trust, ports) = (Trust::new(agreed), Ports::default());
+        Permissions { settings, problems, permitted, trust, ports, is_safe_allowed }
     }
 
     /// All rules as they are now, and the problems as sentences for the user. Reads two small files.
@@ -156,6 +160,9 @@ pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
         }
         Wanted::Revoke(Permission::Grant(grant)) => {
             agent.turn.children.revoke(&grant);
+            if let Grant::Open(port) = grant {
+                desk.jobs.close(port);
+            }
             files.revoke(conversation, desk, grant);
         }
         Wanted::Revoke(Permission::Rule(label)) => revoke(agent, &label),
@@ -309,6 +316,7 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
         named::ruled(agent, is_used);
     }
     let request = recipients::rule(agent, &call, &ruling);
+    jobs::ports::rule(agent, &call, &ruling);
     if agent.guidance.permissions.trust.rule(&mut agent.conversation, &call, &ruling) {
         agent.reload_rules();
     }

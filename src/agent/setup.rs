@@ -264,6 +264,12 @@ pub struct Inherited {
 }
 
 impl Inherited {
+    /// For a conversation whose user has opened these ports of jobs beforehand.
+    pub fn opening(ports: &[u16]) -> Inherited {
+        let grants = ports.iter().map(|it| Grant::Open(*it)).collect();
+        Inherited { grants, ..Inherited::default() }
+    }
+
     pub(super) fn by_subagent(grants: Vec<Grant>, keeper: Option<Keeper>) -> Inherited {
         Inherited { is_subagent: true, is_apart: false, grants, keeper }
     }

@@ -127,7 +127,8 @@ fn plan(session: &Session) -> Option<PlanStatus> {
 
 fn phase(conversation: &Conversation, turn: &Turn) -> (Stage, Option<Wait>) {
     let session = &conversation.session;
-    let is_in_turn = |it: &Consult| matches!(it.about, Matter::Subagent | Matter::Recipient);
+    let is_in_turn =
+        |it: &Consult| matches!(it.about, Matter::Subagent | Matter::Recipient | Matter::Port);
     let asks_in_turn = session.consult.as_ref().is_some_and(is_in_turn);
     match &session.phase {
         _ if asks_in_turn => (Stage::Asking, Some(Wait::Permission)),

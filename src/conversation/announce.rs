@@ -183,6 +183,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Consulted { about: Matter::Rules, .. } => "rules",
         Event::Consulted { about: Matter::Subagent, .. } => "subagent",
         Event::Consulted { about: Matter::Recipient, .. } => "recipient",
+        Event::Consulted { about: Matter::Port, .. } => "port",
         _ => "call",
     }
 }

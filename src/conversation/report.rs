@@ -125,6 +125,9 @@ pub struct JobRow {
     pub ended: Option<String>,
     /// Seconds since the job began.
     pub age: u64,
+    /// The ports at which the job listens, in a few words; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ports: Option<String>,
 }
 
 /// A named agent in a list for the user.

@@ -25,6 +25,8 @@ pub enum Grant {
     Fetch(String),
     /// Commands in the sandbox may connect to this host, which is named with or without a port.
     Connect(String),
+    /// The user's programs reach this port of a job.
+    Open(u16),
 }
 
 impl Grant {
@@ -43,6 +45,7 @@ impl Grant {
             }
             Grant::Fetch(host) => format!("fetch pages of {}", in_one_line(host)),
             Grant::Connect(host) => format!("connect from the sandbox to {}", in_one_line(host)),
+            Grant::Open(port) => format!("open port {port} of a job on this machine"),
         }
     }
 }

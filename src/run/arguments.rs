@@ -19,6 +19,7 @@ Carries out one prompt without Neovim. Nobody is asked: a call that needs your c
   --limit-usd N                    ends the turn when it has cost N US dollars
   --limit-tokens N                 ends the turn when it has used N tokens
   --max-requests N                 ends the turn after N requests
+  --open PORT                      reaches this port of a background job at 127.0.0.1; may be repeated
   --json                           writes JSON lines to standard output
   --session NAME                   continues or begins this conversation
   --ephemeral                      saves no conversation
@@ -41,6 +42,7 @@ pub(super) struct Arguments {
     pub(super) usd: Option<f64>,
     pub(super) tokens: Option<u64>,
     pub(super) requests: Option<u32>,
+    pub(super) ports: Vec<u16>,
     pub(super) json: bool,
     pub(super) session: Option<String>,
     pub(super) ephemeral: bool,
@@ -80,6 +82,7 @@ fn read(given: impl Iterator<Item = OsString>) -> Result<Parsed, lexopt::Error> 
             Long("limit-tokens") => all.tokens = Some(parser.value()?.parse_with(count)?),
             Long("max-requests") => all.requests = Some(parser.value()?.parse_with(count)?),
             Long("coordinator") => all.coordinator = true,
+            Long("open") => all.ports.push(parser.value()?.parse_with(count)?),
             Long("json") => all.json = true,
             Long("session") => all.session = Some(parser.value()?.string()?),
             Long("ephemeral") => all.ephemeral = true,

@@ -183,7 +183,7 @@ pub(super) fn setup(
         outputs,
         wishes,
         places,
-        inherited: agent::Inherited::default(),
+        inherited: agent::Inherited::opening(&arguments.ports),
         intro: Vec::new(),
         warnings: opened.warnings,
     }

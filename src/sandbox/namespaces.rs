@@ -1,7 +1,7 @@
 //! Gives the process namespaces of its own: a view of the file system in which secrets are hidden and protected files
 //! cannot be written, and a network in which it can connect only to itself.
 
-use super::Sandbox;
+use super::{Gate, Sandbox};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
@@ -51,9 +51,7 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     })?;
     seal(&sandbox.writable, &sandbox.kept)?;
     if let (Some(gate), Some(own)) = (&sandbox.gate, &own) {
-        let source = format!("/proc/self/fd/{}", own.as_raw_fd());
-        mounted(gate, Some(&source), NONE, MsFlags::MS_BIND)?;
-        make_read_only(gate)?;
+        cover(gate, &format!("/proc/self/fd/{}", own.as_raw_fd()))?;
     }
     for path in pinned(sandbox) {
         over_itself(&path)?;
@@ -69,6 +67,21 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     }
     // the current folder is still the one below the new mounts, so it is entered again
     folder.and_then(env::set_current_dir).map_err(|it| format!("the folder: {it}"))
+}
+
+/// Mounts this program over the files of git. Git itself can be run at other places then.
+fn cover(gate: &Gate, own: &str) -> Result<(), String> {
+    let over = |file: &Path| {
+        mounted(file, Some(own), NONE, MsFlags::MS_BIND)?;
+        make_read_only(file)
+    };
+    over(&gate.file)?;
+    for (file, place) in &gate.covered {
+        mount(Some(file), place, NONE, MsFlags::MS_BIND, NONE)
+            .map_err(|it| format!("{}: {it}", file.display()))?;
+        over(file)?;
+    }
+    Ok(())
 }
 
 /// Gives this process a network in which it can connect only to itself.

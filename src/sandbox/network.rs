@@ -6,7 +6,7 @@ use super::descriptor;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -18,6 +18,14 @@ use tokio::process::{Child, Command};
 
 /// The argument that makes this program the holder of a network.
 pub const ARGUMENT: &str = "sandbox-network";
+
+/// A socket of the network that waits for connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listener {
+    /// The address at which the network's own sockets reach it.
+    pub at: SocketAddr,
+    pub inode: u64,
+}
 
 /// A network of commands. It ends with the last clone of this.
 #[derive(Clone)]
@@ -56,6 +64,16 @@ impl Network {
         self.holder.process.id().filter(|_| read == Err(Errno::AGAIN))
     }
 
+    /// The sockets of the network that wait for connections. Takes some milliseconds.
+    pub fn listeners(&self) -> Vec<Listener> {
+        let Some(holder) = self.holder() else { return Vec::new() };
+        let read = |table| {
+            std::fs::read_to_string(format!("/proc/{holder}/net/{table}")).unwrap_or_default()
+        };
+        let all = ["tcp", "tcp6"].map(read);
+        all.iter().flat_map(|it| it.lines()).filter_map(listener).collect()
+    }
+
     /// Connects to a server in the network.
     pub async fn connect(&self, to: SocketAddr) -> io::Result<TcpStream> {
         let (ours, theirs) = UnixStream::pair()?;
@@ -66,6 +84,29 @@ impl Network {
         made.set_nonblocking(true)?;
         TcpSocket::from_std_stream(made).connect(to).await
     }
+}
+
+/// Reads a line of `/proc/net/tcp` or `/proc/net/tcp6`; see the manual `proc_pid_net(5)`.
+fn listener(line: &str) -> Option<Listener> {
+    let mut fields = line.split_whitespace().skip(1);
+    let (address, port) = fields.next()?.split_once(':')?;
+    let (is_listening, inode) = (fields.nth(1)? == "0A", fields.nth(5)?);
+    // the address is written as words of the machine
+    let word = |at: usize| u32::from_str_radix(address.get(at..at + 8)?, 16).ok();
+    let ip = if address.len() == 8 {
+        IpAddr::from(word(0)?.to_ne_bytes())
+    } else {
+        let words = [word(0)?, word(8)?, word(16)?, word(24)?].map(u32::to_ne_bytes);
+        let bytes: [u8; 16] = words.concat().try_into().ok()?;
+        IpAddr::from(bytes).to_canonical()
+    };
+    let ip = match ip {
+        IpAddr::V4(it) if it.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(it) if it.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    let at = SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?);
+    is_listening.then(|| Some(Listener { at, inode: inode.parse().ok()? }))?
 }
 
 /// Waits for a message, and the descriptor that comes with it.
@@ -111,5 +152,31 @@ fn held() -> io::Result<()> {
             Err(fault) if fault.kind() == io::ErrorKind::Interrupted => (),
             _ => return Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines as a machine with the lowest byte first writes them.
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn a_socket_that_waits_for_connections_is_read_from_its_line() {
+        let rest = "00000000:00000000 00:00000000 00000000  1000        0 4711 1 0 100 0";
+        let read = |address: &str, state: &str| {
+            let line = format!("   0: {address} 00000000:0000 {state} {rest}");
+            listener(&line).map(|it| (it.at.to_string(), it.inode))
+        };
+        assert_eq!(read("0100007F:1F40", "0A"), Some(("127.0.0.1:8000".into(), 4711)));
+        assert_eq!(read("00000000:0050", "0A"), Some(("127.0.0.1:80".into(), 4711)));
+        let any = "0".repeat(32);
+        assert_eq!(read(&format!("{any}:1F40"), "0A"), Some(("[::1]:8000".into(), 4711)));
+        let own = "00000000000000000000000001000000:1F40";
+        assert_eq!(read(own, "0A"), Some(("[::1]:8000".into(), 4711)));
+        let mapped = "0000000000000000FFFF00000100007F:1F40";
+        assert_eq!(read(mapped, "0A"), Some(("127.0.0.1:8000".into(), 4711)));
+        assert_eq!(read("0100007F:1F40", "01"), None);
+        assert_eq!(listener("  sl  local_address rem_address   st tx_queue rx_queue tr"), None);
     }
 }

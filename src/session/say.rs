@@ -151,7 +151,7 @@ pub(super) fn left_out(about: Matter, reason: &str) -> Option<String> {
             "The user does not let the project's rules allow calls, and says: {reason}"
         )),
         // the answer to the subagent's call gives the reason
-        Matter::Subagent | Matter::Recipient => None,
+        Matter::Subagent | Matter::Recipient | Matter::Port => None,
     }
 }
 

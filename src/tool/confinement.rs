@@ -5,7 +5,7 @@ mod limits;
 pub use limits::{Limits, Report};
 
 use super::Desk;
-use super::git::gate::Order;
+use super::git::gate::{self, Order};
 use super::planted::Places;
 use crate::reach;
 use crate::regular;
@@ -284,7 +284,7 @@ impl Confinement {
         let gated = is_watched.then(|| self.gate_of_git(desk, &sandbox, &seen)).flatten();
         let (gate, settings) = gated.unzip();
         let settings = settings.flatten();
-        sandbox.gate = gate.as_ref().map(|it| it.folder.join("git"));
+        sandbox.gate = gate.as_ref().map(Order::mounts);
         sandbox.fixed.extend(gate.iter().map(|it| it.folder.clone()));
         let places = is_watched.then_some(places);
         Limits {
@@ -325,10 +325,18 @@ impl Confinement {
         std::fs::create_dir_all(real.join(GATE)).ok()?;
         // the sandbox mounts this program over the file
         OpenOptions::new().create(true).append(true).open(real.join(GATE).join("git")).ok()?;
+        let covered = gate::files().into_iter().enumerate().filter_map(|(at, file)| {
+            let place = Path::new(GATE).join(at.to_string());
+            std::fs::create_dir_all(real.join(&place)).ok()?;
+            let place = place.join("git");
+            OpenOptions::new().create(true).append(true).open(real.join(&place)).ok()?;
+            Some((file, seen.join(place)))
+        });
         let settings = NamedTempFile::with_prefix_in("git-", real).ok().filter(|_| !self.is_apart);
         let order = Order {
             root: desk.root.clone(),
             folder: seen.join(GATE),
+            covered: covered.collect(),
             unlocked: self.unlocked.clone(),
             report: None,
             settings: settings.as_ref().and_then(|it| Some(seen.join(it.path().file_name()?))),

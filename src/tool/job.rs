@@ -100,7 +100,7 @@ fn list(rows: &[Row]) -> Done {
             it.id,
             it.began.elapsed().as_secs(),
             it.shown()
-        )
+        ) + &it.ports().map(|it| format!("; {it}")).unwrap_or_default()
     };
     let lines: Vec<String> = rows.iter().map(line).collect();
     let running = rows.iter().filter(|it| it.ended.is_none()).count();

@@ -3,11 +3,13 @@
 
 mod buffer;
 mod job;
+mod ports;
 
 pub use job::shown;
 
 use super::planted::Watch;
 use super::process::Streams;
+use crate::sandbox::network::Network;
 use crate::web::proxy::Gate;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -40,6 +42,16 @@ pub struct Row {
     pub ended: Option<String>,
     /// Whether the job runs in the full sandbox and no host is open to it.
     pub is_contained: bool,
+    /// The ports at which the job listens in the network of its conversation.
+    pub ports: Vec<Port>,
+}
+
+/// A port at which a job listens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port {
+    pub port: u16,
+    /// The port of this machine by which the user reaches it; `None` if the user has not opened it.
+    pub outside: Option<u16>,
 }
 
 /// What happens to a job, for the conversation.
@@ -49,6 +61,12 @@ pub enum Notice {
     Began { job: u32, command: String },
     /// `note` is the sentence for the user and the model.
     Ended { job: u32, note: String },
+    /// The job listens at this port in the network of the conversation.
+    Listens { job: u32, port: u16, command: String },
+    /// The job does not listen at this port any more.
+    Closed { job: u32, port: u16 },
+    /// The user reaches the port of the job at `outside` on this machine, or the reason why not.
+    Opened { job: u32, port: u16, outside: Result<u16, String> },
     /// Lines for the log of permissions.
     Decided(Vec<String>),
 }
@@ -64,6 +82,8 @@ pub(super) struct Start {
     pub(super) gate: Option<Gate>,
     /// Takes back files that the job may not create (see `planted`).
     pub(super) watch: Option<Watch>,
+    /// The network of the conversation, if the job is in it.
+    pub(super) network: Option<Network>,
     /// The folder for a large output.
     pub(super) folder: PathBuf,
     /// The secrets that are replaced in the output.
@@ -101,6 +121,10 @@ pub(super) enum Order {
     Read { cursor: Option<u64>, waits: bool, answer: Answer<Look> },
     /// The answer is the number of bytes that the job's input has taken.
     Write { bytes: Vec<u8>, answer: Answer<usize> },
+    /// Opens a port of the job on this machine.
+    Open { port: u16 },
+    /// Closes a port of the job on this machine.
+    Close { port: u16 },
     /// The answer comes once the job has ended.
     Stop { is_by_user: bool, answer: Answer<Look> },
 }
@@ -110,15 +134,30 @@ enum Message {
     Order(u32, Order),
     /// From a job's task.
     Ended(u32, Ended),
+    /// From a job's task: the ports at which the job listens now.
+    Ports(u32, Vec<Port>),
     /// From a job's task: the command could not be started, or ended before it became a job.
     Never(u32),
     StopAll,
+    /// Closes this port of all jobs on this machine.
+    Close(u16),
 }
 
 impl Row {
     /// The command in a sentence: its first line, with hidden characters spelt out.
     pub fn shown(&self) -> String {
         shown(&self.command)
+    }
+
+    /// The ports in a few words; `None` if there are none.
+    pub fn ports(&self) -> Option<String> {
+        let said = |it: &Port| match it.outside {
+            Some(outside) if outside == it.port => format!("port {} open", it.port),
+            Some(outside) => format!("port {} open as {outside}", it.port),
+            None => format!("port {}", it.port),
+        };
+        let all: Vec<String> = self.ports.iter().map(said).collect();
+        (!all.is_empty()).then(|| all.join(", "))
     }
 }
 
@@ -150,6 +189,16 @@ impl Jobs {
     pub fn stop(&self, job: u32) {
         let answer = oneshot::channel().0;
         self.send(Message::Order(job, Order::Stop { is_by_user: true, answer }));
+    }
+
+    /// Opens a port of a job on this machine, for the user.
+    pub fn open(&self, job: u32, port: u16) {
+        self.send(Message::Order(job, Order::Open { port }));
+    }
+
+    /// Closes a port on this machine, whichever job listens at it.
+    pub fn close(&self, port: u16) {
+        self.send(Message::Close(port));
     }
 
     /// Kills and forgets all jobs.
@@ -233,8 +282,19 @@ impl Owner {
             Message::Ended(id, ended) => {
                 if let Some(job) = self.jobs.get_mut(&id) {
                     job.row.ended = Some(ended.how);
+                    job.row.ports.clear();
                 }
                 self.forget_old();
+            }
+            Message::Ports(id, ports) => {
+                if let Some(job) = self.jobs.get_mut(&id) {
+                    job.row.ports = ports;
+                }
+            }
+            Message::Close(port) => {
+                for job in self.jobs.values() {
+                    let _ = job.orders.send(Order::Close { port });
+                }
             }
             Message::Never(id) => drop(self.jobs.remove(&id)),
             // dropping a job's channel ends its task, which kills the command
@@ -263,6 +323,7 @@ impl Owner {
             began: Instant::now(),
             ended: None,
             is_contained: start.is_contained,
+            ports: Vec::new(),
         };
         let (orders, inbox) = mpsc::unbounded_channel();
         let reports = job::Reports { owner: owner.downgrade(), notices: self.notices.clone() };

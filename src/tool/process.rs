@@ -248,6 +248,11 @@ impl Process {
         End { refused, taken, ..self.end }
     }
 
+    /// The id of the process from which all processes of the command descend.
+    pub(super) fn supervisor(&self) -> Option<u32> {
+        self.supervised.id()
+    }
+
     /// The files that were taken back since the last call.
     pub(super) fn taken(&mut self) -> Vec<Taken> {
         self.watch.iter_mut().flat_map(Watch::taken).collect()

@@ -160,6 +160,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
                 is_contained: is_contained && gate.as_ref().is_none_or(|it| !it.opens()),
                 gate,
                 watch,
+                network: limits.as_ref().and_then(|it| it.network.clone()),
                 folder: desk.overflow.clone(),
                 secrets: desk.secrets.known_to_commands(),
             };

@@ -162,6 +162,7 @@ impl View {
                 self.ask(id, Question::new(question, Keys::Project));
             }
             Matter::Recipient => self.ask(id, Question::new(question, Keys::Recipient)),
+            Matter::Port => self.ask(id, Question::new(question, Keys::Port)),
         }
     }
 
@@ -224,7 +225,10 @@ impl View {
                 let it = &self.blocks[*at];
                 it.shape == Shape::Ask
                     && !matches!(it.content, Content::Gone)
-                    && (call.is_none() || it.call.as_ref() == call)
+                    && match call {
+                        Some(_) => it.call.as_ref() == call,
+                        None => !matches!(&it.content, Content::Question(it) if it.outlasts_turn()),
+                    }
             })
             .collect();
         for at in asked {

@@ -44,6 +44,8 @@ pub(super) enum Keys {
     Project,
     /// About the provider to which the conversation is to be sent.
     Recipient,
+    /// About a port of a job.
+    Port,
     /// Asked by the model, with this many options.
     Choice {
         options: usize,
@@ -110,6 +112,7 @@ impl Keys {
                 "  y use them   s only in this conversation   n leave them out   e leave them out, because …"
             }
             Keys::Recipient => "  y send it there   n do not send it",
+            Keys::Port => "  y open it   n leave it closed",
             Keys::Limit => "  y once more   s no limit   n stop   e stop, because …",
         };
         line.to_owned()
@@ -162,6 +165,11 @@ impl Question {
     pub(super) fn explain(&mut self, why: &[String]) {
         let why = why.iter().map(|it| format!("  {}", without_blanks(&unseen::exact(it))));
         self.why = if self.why.is_empty() { why.collect() } else { Vec::new() };
+    }
+
+    /// Whether the question stays open when the turn ends.
+    pub(super) fn outlasts_turn(&self) -> bool {
+        self.keys == Keys::Port
     }
 
     pub(super) fn proposes_rule(&self) -> bool {

@@ -26,7 +26,8 @@ function M.offer(message)
     ---@param job caliban.JobRow
     cells = function(job)
       local began = ('started %s ago'):format(age(job.age))
-      return { ('job %d'):format(job.id), job.command, job.ended or 'running', began }
+      local state = job.ended or job.ports or 'running'
+      return { ('job %d'):format(job.id), job.command, state, began }
     end,
   }
   require('caliban.editor.pick').one(message.jobs, opts, function(job)

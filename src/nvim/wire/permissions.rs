@@ -35,6 +35,9 @@ pub struct Granted {
     /// Whether the permission is for commands' connections to a host.
     #[serde(default)]
     pub is_connection: bool,
+    /// Whether the permission is for a port of a job.
+    #[serde(default)]
+    pub is_port: bool,
     /// Whether the permission is for a command outside of the sandbox.
     #[serde(default)]
     pub is_outside: bool,
@@ -69,6 +72,8 @@ pub struct GrantRow {
     pub is_host: bool,
     /// Whether the permission is for commands' connections to a host.
     pub is_connection: bool,
+    /// Whether the permission is for a port of a job.
+    pub is_port: bool,
     /// Whether the permission is for a command outside of the sandbox.
     pub is_outside: bool,
     /// Whether this is a rule.
@@ -100,6 +105,7 @@ impl From<Granted> for Permission {
             (None, Some(job)) => Grant::Input { job, command: it.what },
             (None, None) if it.is_host => Grant::Fetch(it.what),
             (None, None) if it.is_connection => Grant::Connect(it.what),
+            (None, None) if it.is_port => Grant::Open(it.what.parse().unwrap_or_default()),
             (None, None) if it.is_outside => Grant::Outside(it.what),
             (None, None) => Grant::Act(it.what),
         })
@@ -117,6 +123,7 @@ impl From<&Permission> for GrantRow {
                     tool: None,
                     is_host: false,
                     is_connection: false,
+                    is_port: false,
                     is_outside: false,
                     is_rule: true,
                     job: None,
@@ -132,14 +139,16 @@ impl From<&Permission> for GrantRow {
             | Grant::Fetch(what)
             | Grant::Connect(what)
             | Grant::Input { command: what, .. } => (None, what),
+            Grant::Open(port) => (None, port.to_string()),
         };
         let is_connection = matches!(grant, Grant::Connect(_));
+        let is_port = matches!(grant, Grant::Open(_));
         let is_outside = matches!(grant, Grant::Outside(_));
         let job = match grant {
             Grant::Input { job, .. } => Some(*job),
             _ => None,
         };
         let (label, is_rule) = (grant.label(), false);
-        GrantRow { label, tool, is_host, is_connection, is_outside, is_rule, job, what }
+        GrantRow { label, tool, is_host, is_connection, is_port, is_outside, is_rule, job, what }
     }
 }

@@ -6,11 +6,12 @@ use super::invocation::Invocation;
 use super::settings;
 use super::touched::{is_looked_at, pulled, touched};
 use crate::reach::Locks;
+use crate::sandbox;
 use crate::text::cause;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,8 @@ pub struct Order {
     pub root: PathBuf,
     /// The folder that has this program as `git`.
     pub folder: PathBuf,
+    /// The files of git that are this program now, and the file that is git in place of each.
+    pub covered: Vec<(PathBuf, PathBuf)>,
     /// The locked paths that the command may change.
     pub unlocked: Vec<String>,
     /// The file for the locked paths that git would change, if the command is git alone. The user is asked about them.
@@ -53,13 +56,46 @@ pub struct Order {
     pub settings: Option<PathBuf>,
 }
 
+impl Order {
+    /// The files over which this program is mounted.
+    pub fn mounts(&self) -> sandbox::Gate {
+        sandbox::Gate { file: self.folder.join("git"), covered: self.covered.clone() }
+    }
+}
+
+/// The files of git itself on this machine: those that programs name by their path, and those that git's own scripts,
+/// hooks and aliases find first.
+pub fn files() -> Vec<PathBuf> {
+    const PLACES: [&str; 6] = [
+        "/usr/bin/git",
+        "/bin/git",
+        "/usr/local/bin/git",
+        "/usr/lib/git-core/git",
+        "/usr/libexec/git-core/git",
+        "/usr/local/libexec/git-core/git",
+    ];
+    let real = |it: &&str| Path::new(it).canonicalize().ok();
+    // a link may lead to a program that is not only git
+    let is_git = |it: &PathBuf| it.file_name().is_some_and(|it| it == "git") && it.is_file();
+    let all: BTreeSet<PathBuf> = PLACES.iter().filter_map(real).filter(is_git).collect();
+    all.into_iter().collect()
+}
+
+/// Whether a program of this name is git, or one of git's subcommands.
+pub fn is_git(name: &OsStr) -> bool {
+    name == "git" || name.as_encoded_bytes().starts_with(b"git-")
+}
+
 /// The main function of this program under the name `git`.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let order = env::var(VARIABLE).ok().and_then(|it| serde_json::from_str::<Order>(&it).ok());
-    let Some(git) = real(order.as_ref().map(|it| it.folder.as_path())) else {
-        return failed("git is not installed");
-    };
+    let Some(git) = real(order.as_ref()) else { return failed("git is not installed") };
+    let name = env::args_os().next().unwrap_or_default();
+    if Path::new(&name).file_name().is_some_and(|it| it != "git") {
+        // programs such as git-upload-pack are links to git
+        return failed(&cause(&Command::new(&git).arg0(name).args(&arguments).exec()));
+    }
     let words: Option<Vec<String>> =
         arguments.iter().map(|it| it.to_str().map(str::to_owned)).collect();
     let invocation = words.as_deref().and_then(Invocation::read);
@@ -80,13 +116,23 @@ pub fn run() -> ExitCode {
     failed(&cause(&fault))
 }
 
-/// Git itself: the first one in the search path that is not this program.
-fn real(folder: Option<&Path>) -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
+/// Git itself: in place of the file by which this program was started, else the first one in the search path that is not
+/// this program.
+fn real(order: Option<&Order>) -> Option<PathBuf> {
     let own = env::current_exe().ok()?;
-    let is_other = |it: &PathBuf| it.is_file() && it.canonicalize().is_ok_and(|it| it != own);
-    let folders = env::split_paths(&path).filter(|it| Some(it.as_path()) != folder);
-    folders.map(|it| it.join("git")).find(is_other)
+    let covered = order.map(|it| it.covered.as_slice()).unwrap_or_default();
+    let in_place = |of: &Path| covered.iter().find(|it| it.0 == of).map(|it| it.1.clone());
+    if let Some(git) = in_place(&own) {
+        return Some(git);
+    }
+    let path = env::var_os("PATH")?;
+    let folder = order.map(|it| it.folder.as_path());
+    let mut folders = env::split_paths(&path).filter(|it| Some(it.as_path()) != folder);
+    folders.find_map(|it| {
+        let file = it.join("git");
+        let real = file.canonicalize().ok().filter(|real| real.is_file() && *real != own)?;
+        Some(in_place(&real).unwrap_or(file))
+    })
 }
 
 /// The locked paths that the command would change and may not. An error is the exit code of a `fetch` that failed.

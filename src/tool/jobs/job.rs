@@ -1,6 +1,7 @@
 //! The task of one job: it owns the job's process and output, and answers orders, also after the job's end.
 
 use super::buffer::Buffer;
+use super::ports::Ports;
 use super::{Answer, Ended, Look, Message, Notice, Order, Row, Start};
 use crate::text::cause;
 use crate::text::unseen::exact;
@@ -29,6 +30,8 @@ struct Task {
     buffer: Buffer,
     /// `None` once the process has ended.
     process: Option<Process>,
+    /// `None` once the process has ended, and for a job that is not in the network of the conversation.
+    ports: Option<Ports>,
     ended: Option<Ended>,
     /// Readers that wait for output or the end.
     waiting: Vec<Waiting>,
@@ -53,7 +56,7 @@ pub(super) async fn run(
     mut orders: mpsc::UnboundedReceiver<Order>,
     reports: Reports,
 ) {
-    let Start { command, streams, gate, watch, folder, secrets, .. } = start;
+    let Start { command, streams, gate, watch, network, folder, secrets, .. } = start;
     let process = match Process::start(command, streams, None, gate, watch).await {
         Ok(process) => process,
         Err(fault) => {
@@ -64,8 +67,10 @@ pub(super) async fn run(
             return;
         }
     };
+    let ports = network.zip(process.supervisor()).map(|(it, id)| Ports::new(it, id));
     let mut task = Task {
         row,
+        ports,
         buffer: Buffer::new(&folder, secrets),
         process: Some(process),
         ended: None,
@@ -84,6 +89,8 @@ enum Event {
     /// The call that started the job has waited long enough.
     Late,
     Order(Option<Order>),
+    /// It is time to look for ports.
+    Look,
 }
 
 impl Task {
@@ -105,6 +112,7 @@ impl Task {
             Event::Late => return self.begin(),
             Event::Order(Some(order)) => self.obey(order),
             Event::Order(None) => return false,
+            Event::Look => self.look().await,
         }
         true
     }
@@ -116,6 +124,7 @@ impl Task {
             biased;
             order = orders.recv() => Event::Order(order),
             () = sleep_until(late.unwrap_or_else(Instant::now)), if late.is_some() => Event::Late,
+            () = tick(&mut self.ports), if late.is_none() => Event::Look,
             got = process.next() => got.map_or(Event::Over, Event::Output),
         }
     }
@@ -136,6 +145,9 @@ impl Task {
     /// Called when the process is over. Returns false if the command has never become a job.
     async fn end(&mut self) -> bool {
         let Some(process) = self.process.take() else { return true };
+        let closed: Vec<u16> =
+            self.ports.take().map(|it| it.rows()).into_iter().flatten().map(|it| it.port).collect();
+        self.closed(closed);
         let end = process.finish().await;
         self.note_refused(&end.refused, &end.taken);
         let ended = self.ended_by(&end);
@@ -152,6 +164,39 @@ impl Task {
         self.reports.to_owner(Message::Ended(*id, ended));
         self.answer_waiting();
         true
+    }
+
+    /// Looks for ports at which the job has begun or ceased to listen.
+    async fn look(&mut self) {
+        let Some(ports) = &mut self.ports else { return };
+        let change = ports.look().await;
+        if change.new.is_empty() && change.closed.is_empty() {
+            return;
+        }
+        self.publish();
+        self.closed(change.closed);
+        for port in change.new {
+            let Row { id: job, command, .. } = &self.row;
+            self.reports.notice(Notice::Listens { job: *job, port, command: command.clone() });
+        }
+    }
+
+    fn closed(&self, ports: Vec<u16>) {
+        for port in ports {
+            self.reports.notice(Notice::Closed { job: self.row.id, port });
+        }
+    }
+
+    fn publish(&self) {
+        let ports = self.ports.as_ref().map(Ports::rows).unwrap_or_default();
+        self.reports.to_owner(Message::Ports(self.row.id, ports));
+    }
+
+    fn open(&mut self, port: u16) {
+        if let Some(outside) = self.ports.as_mut().and_then(|it| it.forward(port)) {
+            self.publish();
+            self.reports.notice(Notice::Opened { job: self.row.id, port, outside });
+        }
     }
 
     /// Adds notes to the output and to the log of permissions: about refused connections, and about files that the
@@ -190,6 +235,13 @@ impl Task {
                 let taken = self.process.as_mut().map(|it| it.write(&bytes));
                 let taken = taken.ok_or_else(|| format!("id: job {} has ended.", self.row.id));
                 let _ = answer.send(taken);
+            }
+            Order::Open { port } => self.open(port),
+            Order::Close { port } => {
+                if let Some(ports) = &mut self.ports {
+                    ports.close(port);
+                    self.publish();
+                }
             }
             Order::Stop { is_by_user, answer } => {
                 if let Some(process) = &mut self.process {
@@ -244,6 +296,14 @@ impl Reports {
 
     fn notice(&self, notice: Notice) {
         let _ = self.notices.send(notice);
+    }
+}
+
+/// Waits for the next look for ports; forever if there is none.
+async fn tick(ports: &mut Option<Ports>) {
+    match ports {
+        Some(ports) => ports.tick().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -4,10 +4,21 @@
 use super::{ONCE, background, start};
 use crate::grants::call;
 use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
 use crate::kit::sandbox::is_full;
 use crate::kit::setup::{Setup, kill};
 use crate::review::scene::Scene;
 use serde_json::json;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, TcpStream};
+use std::process::Stdio;
+
+/// A port that nobody is asked about, because programs that choose none get such a port.
+const HIGH: u16 = 62_000;
+/// A port that the user is asked about.
+const PORT: u16 = 8_123;
+const OPEN: &str = "y open it   n leave it closed";
 
 /// Serves one word on a port, again and again.
 pub(super) fn serve(port: u16, word: &str) -> String {
@@ -48,10 +59,10 @@ fn later_commands_of_the_conversation_reach_a_server_that_runs_as_a_job() {
         return;
     }
     let scene = Scene::start(|it| it);
-    start_server(&scene, 1, &serve(8000, "hello"));
-    assert_eq!(reached(&scene, 8000), "hello");
+    start_server(&scene, 1, &serve(HIGH, "hello"));
+    assert_eq!(reached(&scene, HIGH), "hello");
     // a second job reaches it too
-    let read = "read x; exec 3<>/dev/tcp/localhost/8000 && cat <&3; read y";
+    let read = "read x; exec 3<>/dev/tcp/localhost/62000 && cat <&3; read y";
     start(&scene, read);
     call(&scene, "job_input", json!({ "id": 2, "text": "go\n" }), ONCE);
     let said = call(&scene, "job", json!({ "action": "read", "id": 2, "wait_s": 600 }), "").0;
@@ -59,7 +70,7 @@ fn later_commands_of_the_conversation_reach_a_server_that_runs_as_a_job() {
     // the network is one of its own: nobody outside reaches the server by its port
     assert_eq!(holders(&scene.nvim.setup).len(), 1);
     call(&scene, "job", json!({ "action": "stop", "id": 1 }), "");
-    assert!(reached(&scene, 8000).contains("Connection refused"));
+    assert!(reached(&scene, HIGH).contains("Connection refused"));
 }
 
 #[test]
@@ -68,11 +79,11 @@ fn another_conversation_has_another_network_and_another_folder_for_temporary_fil
         return;
     }
     let scene = Scene::start(|it| it);
-    start_server(&scene, 1, &serve(8000, "hello"));
+    start_server(&scene, 1, &serve(HIGH, "hello"));
     call(&scene, "shell", json!({ "command": "echo mine > /tmp/mine.txt" }), ONCE);
     scene.nvim.keys(":Caliban new other<CR>");
     scene.wait_chat("Project");
-    assert!(reached(&scene, 8000).contains("Connection refused"));
+    assert!(reached(&scene, HIGH).contains("Connection refused"));
     let (said, _) = call(&scene, "shell", json!({ "command": "cat /tmp/mine.txt" }), ONCE);
     assert!(said.contains("No such file or directory"), "{said}");
     assert_eq!(holders(&scene.nvim.setup).len(), 2);
@@ -85,7 +96,7 @@ fn nothing_of_a_network_outlives_the_editor_the_program_or_the_conversation() {
     }
     for end in ["quit", "kill the program", "kill the editor"] {
         let scene = Scene::start(|it| it);
-        start_server(&scene, 1, &serve(8000, "hello"));
+        start_server(&scene, 1, &serve(HIGH, "hello"));
         let Scene { nvim, .. } = scene;
         let setup = nvim.setup.clone();
         assert_eq!(holders(&setup).len(), 1);
@@ -107,12 +118,156 @@ fn a_killed_holder_is_replaced() {
         return;
     }
     let scene = Scene::start(|it| it);
-    start_server(&scene, 1, &serve(8000, "hello"));
+    start_server(&scene, 1, &serve(HIGH, "hello"));
     let before = holders(&scene.nvim.setup);
     kill(before[0]);
     let (said, _) = call(&scene, "shell", background("echo listening; read x"), ONCE);
     assert!(said.contains("[job 2 runs in the background"), "{said}");
-    assert!(reached(&scene, 8000).contains("Connection refused"));
+    assert!(reached(&scene, HIGH).contains("Connection refused"));
     let after = holders(&scene.nvim.setup);
     assert!(after.len() == 1 && after != before, "{after:?}");
+}
+
+/// Starts a job, about whose port a question may come.
+fn begin(scene: &Scene, command: &str) {
+    let n = scene.server.requests().len();
+    scene.server.reply(Reply::new().call(&format!("c{n}"), "shell", background(command)));
+    scene.server.reply(Reply::said(&format!("Begun {n}.")));
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_question();
+    scene.nvim.keys(ONCE);
+    scene.wait_chat(&format!("Begun {n}."));
+}
+
+/// Waits until the question about the port takes keys, and answers it.
+fn answer(scene: &Scene, keys: &str) {
+    let open = "local chat = require('caliban.chat.chats').current
+        local it = chat and chat.question
+        return it ~= nil and it.armed == true and not it.answered";
+    scene.nvim.wait_screen(OPEN);
+    scene.nvim.wait(|it| it.lua_str(open) == "true", "a question that takes keys");
+    scene.nvim.keys(keys);
+    scene.nvim.wait_gone(OPEN);
+    scene.nvim.wait(|it| it.phase() != "asking", "the end of the question");
+}
+
+/// The port of this machine by which the job is reached, from the last sentence that names it.
+fn outside(text: &str) -> u16 {
+    let (_, rest) = text.rsplit_once(" is open at 127.0.0.1:").unwrap();
+    rest.split(|it: char| !it.is_ascii_digit()).next().unwrap().parse().unwrap()
+}
+
+/// What this machine reads from a port. Empty if nothing answers there.
+fn read_from(port: u16) -> String {
+    let mut said = String::new();
+    if let Ok(mut it) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {
+        let _ = it.read_to_string(&mut said);
+    }
+    said
+}
+
+#[test]
+fn the_user_is_asked_about_the_port_of_a_job_and_reaches_it_until_taking_it_back() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it.size(160, 40));
+    let command = serve(PORT, "hello");
+    begin(&scene, &command);
+    scene.wait_chat(&format!("Open port {PORT} of job 1 on this machine? Job 1 ("));
+    // nothing is open before the answer
+    assert!(!scene.nvim.transcript().contains("is open at"));
+    answer(&scene, ONCE);
+    scene.wait_chat(&format!("Port {PORT} of job 1 is open at 127.0.0.1:"));
+    let port = outside(&scene.nvim.transcript());
+    assert_eq!(read_from(port), "hello");
+    assert_eq!(read_from(port), "hello");
+    // the list of jobs and the model's list name it
+    scene.nvim.lua("require('caliban').ask('/jobs')", &[]);
+    let named = if port == PORT {
+        format!("port {port} open")
+    } else {
+        format!("port {PORT} open as {port}")
+    };
+    scene.nvim.wait_screen(&named);
+    scene.nvim.keys("<Esc>");
+    let (said, _) = call(&scene, "job", json!({ "action": "list" }), "");
+    assert!(said.ends_with(&format!("; {named}")), "{said}");
+    // the port closes with the job, and opens with the next one without a question
+    call(&scene, "job", json!({ "action": "stop", "id": 1 }), "");
+    scene.nvim.wait(|_| read_from(port).is_empty(), "the end of the port");
+    begin(&scene, &command);
+    scene.wait_chat(&format!("Port {PORT} of job 2 is open at 127.0.0.1:"));
+    let port = outside(&scene.nvim.transcript());
+    assert_eq!(read_from(port), "hello");
+    scene.nvim.keys(":Caliban permissions<CR>");
+    scene.nvim.wait_screen(&format!("1: open port {PORT} of a job on this machine"));
+    scene.nvim.keys("1<CR>");
+    scene.nvim.wait_screen("You are asked again before: open port");
+    scene.nvim.wait(|_| read_from(port).is_empty(), "the end of the port");
+    assert_eq!(reached(&scene, PORT), "hello");
+}
+
+#[test]
+fn a_port_that_the_user_leaves_closed_is_not_asked_about_again() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it.size(160, 40));
+    let command = serve(PORT, "hello");
+    begin(&scene, &command);
+    answer(&scene, ":Caliban deny<CR>");
+    call(&scene, "job", json!({ "action": "stop", "id": 1 }), "");
+    begin(&scene, &command);
+    // the question about another port comes after the look at which the first one would have been asked about
+    let other = serve(PORT + 1, "other");
+    begin(&scene, &other);
+    scene.wait_chat(&format!("Open port {} of job 3 on this machine?", PORT + 1));
+    assert!(!scene.nvim.transcript().contains(&format!("Open port {PORT} ")));
+    assert!(!scene.nvim.transcript().contains("is open at"));
+    // a question about a job that has ended is withdrawn
+    scene.nvim.lua("require('caliban').ask('/jobs')", &[]);
+    scene.nvim.wait_screen("3: job 3");
+    scene.nvim.keys("3<CR>");
+    scene.nvim.wait_gone(OPEN);
+    scene.wait_chat("was stopped by the user.");
+}
+
+#[test]
+fn an_unattended_run_opens_only_the_ports_that_its_arguments_name() {
+    if !is_full() {
+        return;
+    }
+    for is_named in [false, true] {
+        let server = crate::kit::server::Server::start();
+        let setup = Setup::new().anthropic(&server).config("{ mode = 'auto' }");
+        let serving = format!("mkfifo go; {} & read x < go; echo over", serve(PORT, "hello"));
+        server.reply(Reply::new().call("c1", "shell", background(&serving)));
+        let read = json!({ "action": "read", "id": 1, "wait_s": 600 });
+        server.reply(Reply::new().call("c2", "job", read));
+        server.reply(Reply::said("Done."));
+        let named = PORT.to_string();
+        let mut arguments = vec!["run", "--mode", "auto"];
+        if is_named {
+            arguments.extend(["--open", &named]);
+        }
+        arguments.push("serve it");
+        let mut command = setup.program(&arguments);
+        let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let mut said = String::new();
+        for line in lines {
+            said += &line;
+            if line.contains("is open at 127.0.0.1:") {
+                assert_eq!(read_from(outside(&line)), "hello");
+                fs::write(setup.path("go"), "\n").unwrap();
+            } else if line.contains("Only commands of this conversation reach it") {
+                fs::write(setup.path("go"), "\n").unwrap();
+            }
+        }
+        assert!(run.wait().unwrap().success(), "{said}");
+        assert_eq!(said.contains("is open at"), is_named, "{said}");
+        let told = format!("`caliban run --open {PORT}` opens it on this machine.");
+        assert_eq!(said.contains(&told), !is_named, "{said}");
+    }
 }

@@ -81,6 +81,44 @@ fn git_among_other_commands_does_not_start_if_it_would_change_locked_files() {
 }
 
 #[test]
+fn git_does_not_get_past_the_look_by_another_name() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    let refused = "checkout was not started. It would change .github/workflows/ci.yml, AGENTS.md";
+    let git = Command::new("git").args(["-C", "/", "--exec-path"]).output().unwrap();
+    let exec = String::from_utf8(git.stdout).unwrap();
+    std::fs::write(scene.nvim.setup.path("Makefile"), "all:\n\tPATH=/usr/bin git checkout other\n")
+        .unwrap();
+    let config = scene.nvim.setup.path(".git/config");
+    let alias = "[alias]\n\tgo = \"!git checkout other\"\n\tco2 = checkout\n";
+    std::fs::write(&config, std::fs::read_to_string(&config).unwrap() + alias).unwrap();
+    for command in [
+        "/usr/bin/git checkout other; true",
+        "bash -lc 'git checkout other'; true",
+        "make -s all; true",
+        "env -i /usr/bin/env PATH=/usr/bin:/bin CALIBAN_GIT=\"$CALIBAN_GIT\" git checkout other; true",
+        "git go; true",
+        "git co2 other; true",
+        &format!("{}/git checkout other; true", exec.trim()),
+        "python3 -c 'import os; os.execv(\"/usr/bin/git\", [\"git\", \"checkout\", \"other\"])'; true",
+    ] {
+        let (said, _) = call(&scene, "shell", json!({ "command": command }), "");
+        assert!(said.contains(refused), "{command}: {said}");
+        assert!(is_untouched(&scene), "{command}: {said}");
+    }
+    // git's own programs under other names do what they do
+    let (said, _) = call(
+        &scene,
+        "shell",
+        json!({ "command": "git clone -q --no-local . $TMPDIR/copy && ls $TMPDIR/copy; git-upload-pack --help | head -1" }),
+        "",
+    );
+    assert!(said.contains("AGENTS.md") && said.contains("a.txt"), "{said}");
+}
+
+#[test]
 fn git_does_not_start_where_nobody_can_answer() {
     if !is_full() {
         return;

@@ -374,6 +374,7 @@
 ---@field tool? string The tool that may read the path. If absent, the permission is for a command or a host.
 ---@field is_host? boolean Whether the permission is for a host.
 ---@field is_connection? boolean Whether the permission is for commands' connections to a host.
+---@field is_port? boolean Whether the permission is for a port of a job.
 ---@field is_outside? boolean Whether the permission is for a command outside of the sandbox.
 ---@field is_rule? boolean Whether this is a rule instead of a permission for the session.
 ---@field job? integer If given, the permission is for input to this job.

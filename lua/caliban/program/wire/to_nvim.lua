@@ -499,6 +499,7 @@
 ---@field tool? string If absent, the permission is for a command or a host.
 ---@field is_host boolean Whether the permission is for a host.
 ---@field is_connection boolean Whether the permission is for commands' connections to a host.
+---@field is_port boolean Whether the permission is for a port of a job.
 ---@field is_outside boolean Whether the permission is for a command outside of the sandbox.
 ---@field is_rule boolean Whether this is a rule.
 ---@field job? integer If given, the permission is for input to this job.
@@ -526,6 +527,7 @@
 ---@field command string The first line of the command.
 ---@field ended? string How the job ended, as a clause that follows its name; absent if the job runs.
 ---@field age integer Seconds since the job began.
+---@field ports? string The ports at which the job listens, in a few words; absent if there are none.
 
 --- The named agents of the project and of the user.
 ---@class (exact) caliban.Agents

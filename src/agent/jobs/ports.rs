@@ -1,0 +1,93 @@
+//! The ports at which background jobs listen: the user is asked once about each, and reaches at 127.0.0.1 those to
+//! which the answer was yes.
+
+use crate::agent::Agent;
+use crate::conversation::Conversation;
+use crate::event::{Grant, Matter, Offer, Ruling};
+use crate::message::CallId;
+use crate::session::{Consult, Input};
+use crate::tool::jobs::shown;
+use std::collections::BTreeSet;
+
+#[derive(Default)]
+pub(in crate::agent) struct Ports {
+    /// The open questions: the job and the port of each.
+    asked: Vec<(CallId, (u32, u16))>,
+    /// The user wants these to stay closed.
+    refused: BTreeSet<u16>,
+    /// The number of questions so far.
+    count: u32,
+}
+
+/// Opens the port of a job if the user has agreed, else asks. A subagent's jobs end with its task, so nobody is asked
+/// about their ports.
+pub(super) fn offer(agent: &mut Agent, (job, port): (u32, u16), command: &str) {
+    let Agent { conversation, desk, guidance, opening, .. } = agent;
+    let (session, ports) = (&conversation.session, &mut guidance.permissions.ports);
+    let is_asked = ports.asked.iter().any(|it| it.1.1 == port);
+    if opening.is_hidden || is_asked || ports.refused.contains(&port) {
+        return;
+    }
+    if session.granted.contains(&Grant::Open(port)) {
+        return desk.jobs.open(job, port);
+    }
+    let listens = format!("Job {job} ({}) listens at port {port} of its sandbox.", shown(command));
+    if session.is_unattended() {
+        ports.refused.insert(port);
+        let text = format!(
+            "{listens} Only commands of this conversation reach it; `caliban run --open {port}` opens it on this \
+             machine."
+        );
+        return conversation.take(Input::Tell { text });
+    }
+    ports.count += 1;
+    let id = CallId(format!("port-{}-{}", session.turns, ports.count));
+    ports.asked.push((id.clone(), (job, port)));
+    let question = format!(
+        "Open port {port} of job {job} on this machine? {listens} You and all programs of this machine then reach it \
+         at 127.0.0.1, as long as the job runs."
+    );
+    let (about, offer) = (Matter::Port, Offer::default());
+    conversation.take(Input::Consult(Consult { id, about, question, offer }));
+}
+
+/// Takes the user's answer. Ignores answers to other questions.
+pub(in crate::agent) fn rule(agent: &mut Agent, id: &CallId, ruling: &Ruling) {
+    let Agent { conversation, desk, guidance, .. } = agent;
+    let ports = &mut guidance.permissions.ports;
+    let Some(at) = ports.asked.iter().position(|it| it.0 == *id) else { return };
+    let (_, (job, port)) = ports.asked.remove(at);
+    if let Ruling::Denied { .. } = ruling {
+        ports.refused.insert(port);
+        return log(conversation, &format!("you refused to open port {port} of a job"));
+    }
+    log(conversation, &format!("you opened port {port} of job {job}"));
+    conversation.session.granted.push(Grant::Open(port));
+    desk.jobs.open(job, port);
+}
+
+/// Withdraws the question about a port at which the job does not listen any more.
+pub(super) fn withdraw(agent: &mut Agent, place: (u32, u16)) {
+    let ports = &mut agent.guidance.permissions.ports;
+    let Some(at) = ports.asked.iter().position(|it| it.1 == place) else { return };
+    let (id, _) = ports.asked.remove(at);
+    agent.conversation.take(Input::Withdraw { id });
+}
+
+/// What the user is told about a port that was to be opened.
+pub(super) fn opened(job: u32, port: u16, outside: Result<u16, String>) -> Input {
+    let text = match outside {
+        Ok(outside) if outside == port => {
+            format!("Port {port} of job {job} is open at 127.0.0.1:{port}.")
+        }
+        Ok(outside) => format!(
+            "Port {port} of job {job} is open at 127.0.0.1:{outside}, because {port} is in use on this machine."
+        ),
+        Err(why) => format!("Port {port} of job {job} could not be opened: {why}."),
+    };
+    Input::Tell { text }
+}
+
+fn log(conversation: &Conversation, line: &str) {
+    conversation.log_decisions(&[line.to_owned()]);
+}
