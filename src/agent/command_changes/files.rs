@@ -5,7 +5,7 @@ use crate::reach::Reach;
 use crate::store::checkpoints::{Gap, IndexEntry};
 use crate::tool::walk;
 use ignore::DirEntry;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -66,6 +66,12 @@ pub(super) async fn after(root: &Path, listing: &Listing) -> Result<After, Gap> 
             let mut paths: Vec<PathBuf> = paths(root, &untracked).collect();
             let is_file = |it: &&Tracked| it.entry.as_ref().is_none_or(|it| it.kind() != "160000");
             paths.extend(tracked.iter().filter(is_file).map(|it| it.path.clone()));
+            let root = root.to_owned();
+            let find = move || {
+                let special = special(&root, &paths);
+                [paths, special].concat()
+            };
+            let paths = tokio::task::spawn_blocking(find).await.map_err(|_| Gap::NotListed)?;
             Ok(After { paths, index: index(&tracked) })
         }
         Listing::Walk(reach) => {
@@ -91,6 +97,17 @@ pub(super) fn walked(reach: &Reach, root: &Path) -> Option<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = files.collect();
     files.sort_by_cached_key(|it| it.components().count());
     Some(files)
+}
+
+/// The pipes, sockets and devices beside these files and in the root. Git lists none.
+fn special(root: &Path, paths: &[PathBuf]) -> Vec<PathBuf> {
+    let folders: BTreeSet<&Path> =
+        paths.iter().filter_map(|it| it.parent()).chain([root]).collect();
+    let entries = folders.into_iter().flat_map(std::fs::read_dir).flatten().flatten();
+    let is_special = |it: &std::fs::DirEntry| {
+        it.file_type().is_ok_and(|it| !it.is_dir() && !it.is_file() && !it.is_symlink())
+    };
+    entries.filter(is_special).map(|it| it.path()).collect()
 }
 
 /// Parses a line of `git ls-files -s -v`. A lower-case letter at its beginning says that git does not look at the file;
