@@ -349,7 +349,10 @@ mod tests {
             let text =
                 thread::Builder::new().stack_size(STACK).spawn(move || converted(here, &deep));
             let text = tree::in_one_line(&text.unwrap().join().unwrap().unwrap());
-            for word in said.split([' ', '(', ')', '[', ']', '*', '\n']).filter(|it| it.len() > 3) {
+            // of a link in it, only the words are left there
+            let is_kept =
+                |it: &&str| it.len() > 3 && !(it.starts_with("https") && page.contains("<a "));
+            for word in said.split([' ', '(', ')', '[', ']', '*', '\n']).filter(is_kept) {
                 assert!(text.replace('\\', "").contains(word), "{page}: {word}: {text}");
             }
         }

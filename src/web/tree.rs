@@ -36,7 +36,9 @@ pub(super) fn prepare(tree: &Rc<Node>, address: &str) -> About {
     let (mut has_base, mut left) = (false, vec![(tree.clone(), 0)]);
     while let Some((node, depth)) = left.pop() {
         match name(&node) {
-            "title" if about.title.is_empty() => about.title = in_one_line(&text(&node)),
+            "title" if about.title.is_empty() && is_html(&node) => {
+                about.title = in_one_line(&text(&node))
+            }
             "script" => about.has_scripts = true,
             "h1" | "h2" | "h3" | "li" | "pre" | "table" => about.has_parts = true,
             "template" => parts::open_template(&node),
@@ -137,6 +139,11 @@ pub(super) fn name(node: &Node) -> &str {
         NodeData::Element { name, .. } => &name.local,
         _ => "",
     }
+}
+
+/// Whether an element is none of a drawing, which may have a title of its own.
+fn is_html(node: &Node) -> bool {
+    matches!(&node.data, NodeData::Element { name, .. } if &*name.ns == "http://www.w3.org/1999/xhtml")
 }
 
 pub(super) fn attribute(node: &Node, wanted: &str) -> Option<String> {
