@@ -37,7 +37,7 @@ pub(super) fn prepare(tree: &Rc<Node>, address: &str) -> About {
     while let Some((node, depth)) = left.pop() {
         match name(&node) {
             "title" if about.title.is_empty() && is_html(&node) => {
-                about.title = in_one_line(&text(&node))
+                about.title = in_one_line(&text(&node));
             }
             "script" => about.has_scripts = true,
             "h1" | "h2" | "h3" | "li" | "pre" | "table" => about.has_parts = true,
