@@ -200,6 +200,17 @@ function T.before_the_first_proposal_no_line_is_the_agents()
   eq({ 'X Y Z', '0:-a,b+X,Y,Z' }, { H.text(), H.pending() })
 end
 
+function T.no_line_is_the_agents_on_a_branch_that_the_user_left_before_the_first_proposal()
+  H.fresh()
+  local path = H.write('f.txt', 'a\nb\nb\nc\n')
+  vim.cmd.edit(path)
+  H.keys('2Gdd')
+  H.keys('u')
+  H.propose({ H.proposal(path, H.l('a b b c'), H.l('a X c')) })
+  H.keys(':undo 1<CR>')
+  eq({ 'a b c', '' }, { H.text(), H.pending() })
+end
+
 function T.a_command_that_changes_nothing_accepts_nothing()
   H.review('a b', 'X')
   -- begins an undo state of which Neovim reports nothing

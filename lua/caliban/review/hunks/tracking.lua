@@ -30,7 +30,7 @@ local PAST = 3
 ---@field open boolean whether changes have been pending since the review was last settled
 ---@field seq integer the undo state that `hunks`, `own`, `gone` and `decided` belong to
 ---@field states table<integer, caliban.UndoState> the other undo states
----@field first? integer the undo state before which no line is the agent's; nil if that is not known
+---@field first? integer undo states before this one have no line of the agent's; nil if that is not known
 ---@field undoing? caliban.Change[] the changes of an undo or redo whose undo state `sync` has not looked up yet
 ---@field aside? boolean whether a command that has changed no line may have led to another undo state
 ---@field burst integer the number of changes since the last `sync`
@@ -81,7 +81,7 @@ function M.new(buf, is_new)
   r.open, r.busy, r.burst, r.tick = false, false, 0, 0
   forget(r)
   r.seq = M.seq(r)
-  r.first = is_new and r.seq or nil
+  r.first = is_new and vim.fn.undotree(buf).seq_last + 1 or nil
   return r
 end
 
