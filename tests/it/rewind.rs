@@ -5,6 +5,7 @@ mod commands;
 mod kept;
 mod kinds;
 mod law;
+mod turns;
 
 use crate::kit::reply::Reply;
 use crate::kit::setup::Setup;
