@@ -33,7 +33,7 @@ const PURPOSE: &str = "Runs a command with bash in the project's root and return
     most commands. Each call is a new shell without input; its processes end with it. Example: {\"command\":\"cargo \
     test\",\"timeout_s\":300}. Long output is cut in the middle, and kept in a file. With background, it returns at \
     once with a job's number: go on with the tool job. With terminal, the command runs in a terminal of 80x24. The \
-    sandbox allows writes in the project and $TMPDIR, and connections to allowed hosts and to servers that run as jobs. \
+    sandbox allows writes in the project and $TMPDIR, and connections to allowed hosts and to servers of jobs. \
     Ask for more with hosts or outside_sandbox.";
 
 pub(super) fn tool() -> Tool {
