@@ -54,10 +54,10 @@ fn the_command_caliban_opens_the_chat_beside_the_code_and_later_goes_back_to_it(
 
 
 
+
+
         ────────────────────────────────────────────────────────────
         Ask, or /command, @file
-
-
                             <CR> send · <Tab> to the chat · g? keys
     "#]];
     nvim.wait_expect(expected, shown);

@@ -58,7 +58,7 @@ fn the_hint_on_a_hunk_is_shortened_to_the_room_after_its_line() {
 #[test]
 fn the_hint_is_on_a_line_of_its_hunk_that_has_room_for_it() {
     let (long, far) = ("x".repeat(48), "y".repeat(48));
-    let scene = Scene::start(|it| it.file("a.txt", nine()).size(60, 30));
+    let scene = Scene::start(|it| it.file("a.txt", nine()).size(60, 45));
     scene.nvim.keys(":edit a.txt<CR>");
     let (lines, full) = (format!("{long}\n{far}\nz"), "w".repeat(58));
     let edits = [("l3", lines.as_str()), ("l5", &"x".repeat(36)), ("l6", "l6\nn"), ("l8", &full)];
