@@ -241,7 +241,8 @@ fn an_unattended_run_opens_only_the_ports_that_its_arguments_name() {
     for is_named in [false, true] {
         let server = crate::kit::server::Server::start();
         let setup = Setup::new().anthropic(&server).config("{ mode = 'auto' }");
-        let serving = format!("mkfifo go; {} > said & read x < go; echo over", serve(PORT, "hello"));
+        let serving =
+            format!("mkfifo go; {} > said & read x < go; echo over", serve(PORT, "hello"));
         server.reply(Reply::new().call("c1", "shell", background(&serving)));
         let read = json!({ "action": "read", "id": 1, "wait_s": 600 });
         server.reply(Reply::new().call("c2", "job", read));
