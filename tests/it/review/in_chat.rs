@@ -239,7 +239,7 @@ fn the_list_of_changes_follows_typing_undo_and_redo() {
 
 #[test]
 fn a_settled_file_leaves_the_list_and_its_undo_is_listed() {
-    let scene = proposed(|it| it.size(80, 24));
+    let scene = proposed(|it| it.size(80, 20));
     let nvim = &scene.nvim;
     nvim.wait_screen("-0 +2  first");
     nvim.go_to_transcript("▾ new.txt  new");
