@@ -75,15 +75,13 @@ fn a_chat_below_the_code_keeps_its_share_of_the_screen() {
 fn below_the_code_the_transcript_has_half_of_a_low_screen_during_a_turn_and_a_question_all_its_rows()
  {
     let server = Server::start();
-    let gate = server.reply(Reply::new().gate().text("First.").call(
-        "c1",
-        "shell",
-        json!({ "command": (0..11).map(|n| format!("touch {n}")).collect::<Vec<_>>().join("\n") }),
-    ));
+    let command = (0..11).map(|n| format!("touch {n}")).collect::<Vec<_>>().join("\n");
+    let call = json!({ "command": command });
+    let gate = server.reply(Reply::new().gate().text("First.").call("c1", "shell", call));
     let last = server.reply(Reply::new().text("Last").gate().text(" words."));
     let setup = Setup::new().anthropic(&server).file("a.txt", "one\n").size(80, 24);
     let nvim = Nvim::start(&setup);
-    nvim.keys(":edit a.txt<CR>:split<CR>:Caliban<CR>");
+    nvim.keys(":edit a.txt<CR>:Caliban<CR>");
     nvim.wait_transcript("Project");
     let calm = windows(&nvim);
     nvim.keys("igo<C-s><Esc>");
@@ -104,6 +102,70 @@ fn below_the_code_the_transcript_has_half_of_a_low_screen_during_a_turn_and_a_qu
     nvim.wait_phase("idle");
     nvim.wait(|it| windows(it) == calm, "the windows as they were");
     nvim.wait_screen("Last words.");
+}
+
+/// A command of so many lines.
+fn run(lines: usize) -> Reply {
+    let command = (0..lines).map(|n| format!("touch {n}")).collect::<Vec<_>>().join("\n");
+    Reply::new().call("c1", "shell", json!({ "command": command }))
+}
+
+#[test]
+fn a_chat_below_the_code_grows_also_after_other_windows_were_opened_and_closed() {
+    for other in
+        [":help<CR>:q<CR>", ":copen<CR>:cclose<CR>", ":split<CR>:close<CR>", "<C-w>v:close<CR>"]
+    {
+        let server = Server::start();
+        server.reply(run(11));
+        let setup = Setup::new().anthropic(&server).file("a.txt", "one\n").size(80, 24);
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":edit a.txt<CR>:Caliban<CR>");
+        nvim.wait_transcript("Project");
+        nvim.keys("<Esc><C-w>t");
+        nvim.keys(other);
+        nvim.command("redraw");
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_question();
+        nvim.wait(|it| windows(it).contains("1 transcript 80x14"), other);
+        nvim.keys("<C-w>t:split<CR>:close<CR>");
+        nvim.wait(|it| windows(it).contains("1 transcript 80x14"), "the question's rows again");
+    }
+}
+
+#[test]
+fn other_windows_keep_three_rows_each_beside_a_chat_that_needs_more() {
+    let server = Server::start();
+    server.reply(run(30));
+    let setup = Setup::new().anthropic(&server).file("a.txt", "one\n").size(80, 24);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit a.txt<CR>:split<CR>:Caliban<CR>");
+    nvim.wait_transcript("Project");
+    let calm = windows(&nvim);
+    nvim.keys("igo<C-s><Esc>");
+    nvim.wait_question();
+    let expected = "1 code 80x3 | 1 code 80x3 | 1 composer 80x1 | 1 transcript 80x12";
+    nvim.wait(|it| windows(it) == expected, expected);
+    server.reply(Reply::said("Over."));
+    nvim.keys(":Caliban deny<CR>");
+    nvim.wait_phase("idle");
+    nvim.wait(|it| windows(it) == calm, "the windows as they were");
+}
+
+#[test]
+fn a_question_is_shown_from_its_first_line_after_a_resize_and_in_a_new_window() {
+    let server = Server::start();
+    server.reply(run(11));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(60, 20));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_question();
+    nvim.resize(80, 30);
+    let whole = |it: &Nvim| {
+        let screen = it.screen();
+        screen.contains("? Run this?") && screen.contains("touch 10") && screen.contains("y once")
+    };
+    nvim.wait(whole, "the whole question after a resize");
+    nvim.keys("<C-w>t:only<CR>:Caliban<CR>");
+    nvim.wait(whole, "the whole question in a new window");
 }
 
 #[test]

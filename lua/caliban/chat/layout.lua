@@ -180,6 +180,7 @@ end
 ---@field part number the share, from 0 to 1
 ---@field size integer the chat's columns or lines when last set or read
 ---@field screen integer columns or lines of the screen at that time
+---@field wins integer[] the windows of the tab at that time
 ---@field held? boolean whether the user has set the size
 ---@field before? caliban.Unresized the windows before the chat took more rows
 
@@ -196,14 +197,24 @@ function M.size(win, side)
   return api.nvim_win_get_height(win) + (below and api.nvim_win_get_height(below) + 1 or 0)
 end
 
+--- The windows of a window's tab, without the floating ones.
+---@param win integer
+---@return integer[]
+local function beside(win)
+  return vim.tbl_filter(function(other)
+    return api.nvim_win_get_config(other).relative == ''
+  end, api.nvim_tabpage_list_wins(api.nvim_win_get_tabpage(win)))
+end
+
 --- Remembers the share of the screen that a transcript's window has.
 ---@param win integer
 ---@param side 'columns'|'lines'
 ---@param held? boolean whether the user has set the size
 local function note(win, side, held)
   local have, screen = M.size(win, side), vim.o[side]
+  local part, wins = have / screen, beside(win)
   vim.w[win].caliban_share =
-    { side = side, part = have / screen, size = have, screen = screen, held = held }
+    { side = side, part = part, size = have, screen = screen, wins = wins, held = held }
 end
 
 --- Called when a transcript was opened in a window: notes the chat's share of the screen if the
@@ -224,12 +235,21 @@ function M.share(win)
   return vim.w[win].caliban_share
 end
 
---- Called when windows were resized: notes the new share of each chat that the user has resized.
+--- Called when windows of this tab were resized: notes the new share of each chat that has another size now. If the tab
+--- has the same windows as before, the user has set this size.
 function M.note_shares()
-  for _, win in ipairs(vim.v.event.windows or {}) do
-    local share = api.nvim_win_is_valid(win) and M.share(win)
-    if share and share.screen == vim.o[share.side] and M.size(win, share.side) ~= share.size then
-      note(win, share.side, true)
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local share = M.share(win)
+    if share and share.screen == vim.o[share.side] then
+      local wins, size = beside(win), M.size(win, share.side)
+      local same = vim.deep_equal(share.wins, wins)
+      if size ~= share.size and (same or not share.before) then
+        note(win, share.side, same or share.held)
+      elseif not same then
+        -- a chat that has more rows only for now keeps its share
+        share.size, share.wins = size, wins
+        vim.w[win].caliban_share = share
+      end
     end
   end
 end

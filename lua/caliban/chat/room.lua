@@ -6,7 +6,7 @@ local M = {}
 local api = vim.api
 local layout = require('caliban.chat.layout')
 
---- The rows of code that always stay.
+--- The rows that a window of code keeps.
 local CODE = 3
 
 --- The phases in which the code has its full height: in `reviewing` the user looks at changes there.
@@ -35,14 +35,29 @@ local function least(chat, win)
   return rows
 end
 
---- The rows of code beside a chat that has `size` rows.
+--- The windows of this tab that show no chat and do not float.
+---@return integer[]
+local function others()
+  return vim.tbl_filter(function(win)
+    local chat = require('caliban.chat.chats').of(api.nvim_win_get_buf(win))
+    return not chat and api.nvim_win_get_config(win).relative == ''
+  end, api.nvim_tabpage_list_wins(0))
+end
+
+--- The rows that the windows above and below a chat of `size` rows can spare.
 ---@param size integer
 ---@return integer
-local function code(size)
-  local tabs = #api.nvim_list_tabpages()
-  local tabline = vim.o.showtabline == 2 or vim.o.showtabline == 1 and tabs > 1
-  -- one statusline belongs to the code, one to the composer
-  return vim.o.lines - vim.o.cmdheight - (tabline and 1 or 0) - size - 2
+local function spare(size)
+  local tabline = vim.o.showtabline == 2 or vim.o.showtabline == 1 and #api.nvim_list_tabpages() > 1
+  local rows, count = {}, 0
+  for _, win in ipairs(others()) do
+    local row = api.nvim_win_get_position(win)[1]
+    count = count + (rows[row] and 0 or 1)
+    rows[row] = true
+  end
+  -- each window has a statusline, and so has the composer
+  local free = vim.o.lines - vim.o.cmdheight - (tabline and 1 or 0) - size - 1
+  return free - count * (CODE + 1)
 end
 
 ---@param win integer
@@ -55,6 +70,18 @@ local function resize(win, height)
     api.nvim_win_call(win, function()
       vim.cmd('normal! zb')
     end)
+  end
+end
+
+--- Passes rows down to the window above a transcript if it has less than `CODE`: Neovim has taken all from it.
+local function spread()
+  local wins = others()
+  for i, win in ipairs(wins) do
+    local missing = CODE - api.nvim_win_get_height(wins[#wins])
+    if missing > 0 and i < #wins then
+      local height = api.nvim_win_get_height(win)
+      api.nvim_win_set_height(win, math.min(height, math.max(CODE, height - missing)))
+    end
   end
 end
 
@@ -103,7 +130,7 @@ end
 local function fit(chat, win, share)
   local have, size = api.nvim_win_get_height(win), layout.size(win, 'lines')
   local base = math.max(1, math.floor(share.part * vim.o.lines + 0.5) - (size - have))
-  local want = math.max(base, math.min(least(chat, win), have + code(size) - CODE))
+  local want = math.max(base, math.min(least(chat, win), have + spare(size)))
   if want == have or want == base and not share.before then
     return
   end
@@ -111,6 +138,7 @@ local function fit(chat, win, share)
   if want > base then
     share.before = before or look()
     resize(win, want)
+    spread()
   else
     share.before = nil
     local wins = api.nvim_tabpage_list_wins(0)

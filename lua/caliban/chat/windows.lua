@@ -90,6 +90,15 @@ function M.refit(chat)
   local _ = #own > 0 and require('caliban.chat.paint').paint(chat, own)
 end
 
+--- Gives a chat the rows that it needs after windows were resized, and shows its question again.
+---@param chat caliban.Chat
+local function show_again(chat)
+  require('caliban.chat.room').fit(chat)
+  if chat.question then
+    require('caliban.chat.reading').follow(chat, {})
+  end
+end
+
 --- Begins to watch the sizes of the screen and of its windows.
 local function watch_sizes()
   local group = api.nvim_create_augroup('caliban_layout', {})
@@ -97,7 +106,10 @@ local function watch_sizes()
     group = group,
     callback = function()
       require('caliban.chat.layout').note_shares()
-      vim.tbl_map(M.refit, require('caliban.chat.chats').all)
+      for _, chat in ipairs(require('caliban.chat.chats').all) do
+        show_again(chat)
+        M.refit(chat)
+      end
     end,
   })
   api.nvim_create_autocmd('VimResized', {
@@ -107,7 +119,7 @@ local function watch_sizes()
       layout.keep_shares()
       for _, chat in ipairs(require('caliban.chat.chats').all) do
         layout.fit(chat)
-        require('caliban.chat.room').fit(chat)
+        show_again(chat)
         M.decorate(chat)
       end
     end,
@@ -391,6 +403,9 @@ end
 ---@param chat caliban.Chat
 ---@param focus boolean
 function M.open(chat, focus)
+  if chat.question and not require('caliban.chat.layout').showing('transcript') then
+    chat.question.placed = nil -- a new window shows the question from its first line
+  end
   local ok, win = pcall(open, chat)
   if not ok then
     local full = tostring(win):find('E36:', 1, true)
