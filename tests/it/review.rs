@@ -16,6 +16,7 @@ mod lent;
 mod life;
 mod look;
 mod named;
+mod order;
 pub mod reopened;
 mod rest;
 mod saves;

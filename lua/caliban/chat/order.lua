@@ -86,8 +86,9 @@ end
 function M.place(chat, block)
   local at, row = #chat.blocks + 1, chat.total
   if M.is_above(chat, block.id) then
+    -- blocks that Lua made have negative ids
     at, row = 1, 0
-    while chat.blocks[at].id >= 0 and chat.blocks[at].id < block.id do
+    while chat.blocks[at].id < block.id do
       at, row = at + 1, row + chat.blocks[at].n
     end
     return at, row
