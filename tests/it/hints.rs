@@ -353,6 +353,25 @@ fn a_jump_to_the_first_change_shows_the_banner_above_the_file() {
 }
 
 #[test]
+fn a_jump_to_a_change_at_the_end_of_a_low_window_shows_all_of_its_lines() {
+    let lines = (1..=200).fold(String::new(), |text, n| text + &format!("line{n}\n"));
+    for first in 5..=12 {
+        let scene = Scene::start(|it| it.file("a.txt", &lines).size(80, 24));
+        let nvim = &scene.nvim;
+        nvim.keys(":edit a.txt<CR>");
+        let edits = [(format!("line{first}\n"), "new1\nnew2\nnew3\n")];
+        let edits = edits.each_ref().map(|it| (it.0.as_str(), it.1));
+        scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &edits)));
+        scene.wait_pending(1);
+        nvim.keys("gg]h");
+        for line in [&format!("- line{first}"), "▎ new1", "▎ new2", "▎ new3"] {
+            nvim.wait_screen(line);
+        }
+        assert_eq!(nvim.lua_str("return vim.api.nvim_get_current_line()"), "new1");
+    }
+}
+
+#[test]
 fn a_jump_to_a_file_to_be_deleted_shows_its_first_line() {
     let lines = (1..=200).fold(String::new(), |text, n| text + &format!("line{n}\n"));
     let scene = Scene::start(|it| it.file("a.txt", &lines).size(80, 30));

@@ -36,6 +36,29 @@ local function show(r)
   api.nvim_set_current_buf(r.buf)
 end
 
+--- Scrolls down until the last row of a hunk is visible, if the window has room for the whole hunk.
+---@param row integer the hunk's first row
+---@param last integer
+local function reach(row, last)
+  local win = api.nvim_get_current_win()
+  local top, bottom = vim.fn.line('w0') - 1, vim.fn.line('w$') - 1
+  local height = vim.fn.getwininfo(win)[1].height
+  -- more lines do not fit, and Neovim would need a long time to measure a very long one
+  local bytes = api.nvim_buf_get_offset(0, last + 1) - api.nvim_buf_get_offset(0, top)
+  if bottom >= last or last - row >= height or bytes > 8 * height * vim.o.columns then
+    return
+  end
+  local function rows(from)
+    return api.nvim_win_text_height(win, { start_row = from, end_row = last }).all
+  end
+  if rows(row) <= height then
+    while rows(top) > height do
+      top = top + 1
+    end
+    vim.fn.winrestview({ topline = top + 1 })
+  end
+end
+
 --- Puts the cursor on a row of the file, and adds its previous position to the jump list.
 ---@param r caliban.Review
 ---@param row integer
@@ -47,10 +70,9 @@ local function land(r, row)
   api.nvim_win_set_cursor(0, { row + 1, 0 })
   vim.cmd('normal! zv')
   local _, hunk = tracking.at(r, row)
-  require('caliban.review.ui.overlay').uncover(
-    r.buf,
-    row + math.max(hunk and #hunk.new or 0, 1) - 1
-  )
+  local last = row + math.max(hunk and #hunk.new or 0, 1) - 1
+  require('caliban.review.ui.overlay').uncover(r.buf, last)
+  reach(row, last)
 end
 
 --- Goes to a hunk.
