@@ -9,13 +9,16 @@ use crate::session::{Consult, Input};
 use crate::tool::jobs::shown;
 use std::collections::BTreeSet;
 
+/// The most ports of a conversation about which the user is asked or told. A job can listen at thousands.
+const MOST: u32 = 16;
+
 #[derive(Default)]
 pub(in crate::agent) struct Ports {
     /// The open questions: the job and the port of each.
     asked: Vec<(CallId, (u32, u16))>,
     /// The user wants these to stay closed.
     refused: BTreeSet<u16>,
-    /// The number of questions so far.
+    /// The number of ports so far about which the user was asked or told.
     count: u32,
 }
 
@@ -32,6 +35,16 @@ pub(super) fn offer(agent: &mut Agent, (job, port): (u32, u16), command: &str) {
         return desk.jobs.open(job, port);
     }
     let listens = format!("Job {job} ({}) listens at port {port} of its sandbox.", shown(command));
+    ports.count = ports.count.saturating_add(1);
+    if ports.count == MOST + 1 {
+        let text = format!(
+            "Job {job} ({}) listens at more ports. They stay closed: Caliban asks about {MOST} ports in a conversation.",
+            shown(command)
+        );
+        return conversation.take(Input::Tell { text });
+    } else if ports.count > MOST {
+        return;
+    }
     if session.is_unattended() {
         ports.refused.insert(port);
         let text = format!(
@@ -40,7 +53,6 @@ pub(super) fn offer(agent: &mut Agent, (job, port): (u32, u16), command: &str) {
         );
         return conversation.take(Input::Tell { text });
     }
-    ports.count += 1;
     let id = CallId(format!("port-{}-{}", session.turns, ports.count));
     ports.asked.push((id.clone(), (job, port)));
     let question = format!(
@@ -81,7 +93,8 @@ pub(super) fn opened(job: u32, port: u16, outside: Result<u16, String>) -> Input
             format!("Port {port} of job {job} is open at 127.0.0.1:{port}.")
         }
         Ok(outside) => format!(
-            "Port {port} of job {job} is open at 127.0.0.1:{outside}, because {port} is in use on this machine."
+            "Port {port} of job {job} is open at 127.0.0.1:{outside}, because port {port} of this machine is in use or \
+             needs more rights."
         ),
         Err(why) => format!("Port {port} of job {job} could not be opened: {why}."),
     };

@@ -272,3 +272,32 @@ fn an_unattended_run_opens_only_the_ports_that_its_arguments_name() {
         assert_eq!(said.contains(&told), !is_named, "{said}");
     }
 }
+
+#[test]
+fn a_job_at_many_ports_does_not_flood_its_user() {
+    if !is_full() {
+        return;
+    }
+    let server = crate::kit::server::Server::start();
+    let setup = Setup::new().anthropic(&server).config("{ mode = 'auto' }");
+    let listen = "python3 -uc 'import socket, time\nall = [socket.create_server((\"127.0.0.1\", 20000 + n)) for n in range(40)]\n\
+                  time.sleep(9999)'";
+    let serving = format!("mkfifo go; {listen} > said & read x < go; echo over");
+    server.reply(Reply::new().call("c1", "shell", background(&serving)));
+    let read = json!({ "action": "read", "id": 1, "wait_s": 600 });
+    server.reply(Reply::new().call("c2", "job", read));
+    server.reply(Reply::said("Done."));
+    let mut command = setup.program(&["run", "--mode", "auto", "serve it"]);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let mut said = String::new();
+    for line in lines {
+        if line.contains("listens at more ports") {
+            fs::write(setup.path("go"), "\n").unwrap();
+        }
+        said += &line;
+    }
+    assert!(run.wait().unwrap().success(), "{said}");
+    assert_eq!(said.matches("listens at port").count(), 16, "{said}");
+    assert_eq!(said.matches("listens at more ports").count(), 1, "{said}");
+}
