@@ -327,10 +327,40 @@ local function script(seed)
   end
 end
 
-function T.no_option_mixes_with_the_bytes_on_disk()
+local function start()
   local nvim = vim.env.CALIBAN_TEST_NVIM or vim.v.progpath
   plain = vim.fn.jobstart({ nvim, '--clean', '--headless', '--embed', '-n' }, { rpc = true })
   vim.o.fileencodings = 'ucs-bom,utf-8,default,latin1'
+end
+
+--- Neovim notes 'endofline' at a write only if the buffer was modified. So after this the buffer is not modified, and
+--- nothing is written.
+function T.an_option_that_neovim_has_not_noted_at_a_write_makes_no_other_write()
+  start()
+  for _, command in ipairs({ 'w!', 'w', 'noautocmd w!' }) do
+    story = { command }
+    local dir = H.fresh()
+    vim.cmd(RESET)
+    H.write('f.txt', 'a\nb\nc\nd')
+    vim.cmd('silent edit f.txt')
+    ask(FRESH, dir .. '/plain', 'a\nb\nc\nd', RESET)
+    local it = { auto = true, own = false, accepted = 0, is_new = false, wrote = false }
+    propose('a\nb\nc\nd', it)
+    same('the proposal')
+    for _, set in ipairs({ 'setlocal endofline', command, 'setlocal noeol nofixeol' }) do
+      vim.cmd('silent ' .. set)
+      ask('vim.cmd(...)', 'silent ' .. set)
+    end
+    same(command)
+    H.eq('\n', H.disk('f.txt'):sub(-1), command)
+    decide(it, 'accept', 'file')
+    H.eq('\n', H.disk('f.txt'):sub(-1), command)
+  end
+  vim.fn.jobstop(plain)
+end
+
+function T.no_option_mixes_with_the_bytes_on_disk()
+  start()
   for seed = SEED, SEED + SCRIPTS - 1 do
     local ok, err = pcall(script, seed)
     if not ok then

@@ -126,12 +126,26 @@ local function options(buf)
   }
 end
 
+--- The options with which Neovim compares those of an unmodified buffer. With 'fixendofline', a new 'endofline' does not
+--- make the buffer modified, and Neovim notes it neither then nor at a write.
+---@param buf integer
+---@return caliban.FormOptions
+local function compared(buf)
+  local it, bo = options(buf), vim.bo[buf]
+  if it.fixendofline and not bo.modified then
+    bo.fixendofline = false
+    it.endofline = it.endofline ~= bo.modified
+    bo.fixendofline = true
+  end
+  return it
+end
+
 --- Called after options were restored that were set for one write only.
 ---@param buf integer
 function M.note_options(buf)
   local it = noted[buf] ---@type caliban.FormNoted?
   if it then
-    it.options = options(buf)
+    it.options = compared(buf)
   end
 end
 
@@ -139,7 +153,7 @@ end
 ---@param form caliban.Form
 ---@param eol boolean
 local function note(buf, form, eol)
-  noted[buf] = { form = form, eol = eol, options = options(buf) }
+  noted[buf] = { form = form, eol = eol, options = compared(buf) }
 end
 
 --- Called after the file was read into the buffer.
@@ -180,7 +194,7 @@ function M.note_before(buf, text)
   if not vim.bo[buf].modified then
     -- with 'fixendofline', a new 'endofline' does not make the buffer modified
     local ended = it.options.endofline
-    M.note_options(buf)
+    it.options = options(buf)
     it.options.endofline = ended
   end
 end
