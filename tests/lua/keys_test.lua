@@ -823,6 +823,26 @@ local function script(seed)
   finish()
 end
 
+--- The user joins a line of the agent's with one of the base, and later moves another line of the agent's below it.
+function T.a_line_that_is_moved_takes_no_removed_line_past_the_base()
+  story = {}
+  H.fresh()
+  vim.cmd('silent! only')
+  vim.cmd.edit(H.write('f.txt', 'b1\nb2\nb3\n'))
+  options()
+  local after = { 'x1', 'b3', 'x2', 'x3', 'x4' }
+  H.propose({ H.proposal(api.nvim_buf_get_name(0), { 'b1', 'b2', 'b3' }, after) })
+  typed(':1s/\\n/ /<CR>')
+  typed('1Gou1<Esc>')
+  H.eq({ 'x1 b3', 'u1', 'x2', 'x3', 'x4' }, look().text)
+  H.eq({ 'b1', 'b2', 'x1 b3', 'u1' }, look().base)
+  typed('4GddkP')
+  H.eq({ 'x1 b3', 'u1', 'x3', 'x2', 'x4' }, look().text)
+  H.eq({ 'b1', 'b2', 'x1 b3', 'u1' }, look().base)
+  B.reject({ scope = 'file' })
+  H.eq({ 'b1', 'b2', 'x1 b3', 'u1' }, look().text)
+end
+
 function T.random_keys_keep_base_and_buffer_apart()
   vim.o.shellredir, vim.o.more = '>%s 2>&1', false
   for seed = SEED, SEED + SCRIPTS - 1 do

@@ -15,6 +15,7 @@ local edges = require('caliban.review.hunks.edges')
 ---@field of? integer[] keys of its proposed changes (see `verdict`); negative if a later proposal changed it again
 ---@field above? integer how many of the user's own lines, added during the review, are directly above the hunk
 ---@field below? integer and how many are directly below it
+---@field mixed? boolean lines next to the hunk may have text of the base: one change has replaced lines of both
 
 --- `vim.diff` is called `vim.text.diff` since Neovim 0.12.
 local diff = vim.text and vim.text.diff or vim.diff
@@ -139,6 +140,7 @@ function M.moved(hunk, by)
     typed = hunk.typed,
     above = hunk.above,
     below = hunk.below,
+    mixed = hunk.mixed,
   }
 end
 
@@ -149,7 +151,7 @@ end
 ---@return caliban.Hunk
 local function reworked(hunk, start, new)
   local out = { start = start, new = new, old = hunk.old, loose = true, of = hunk.of, typed = true }
-  out.above, out.below = hunk.above, hunk.below
+  out.above, out.below, out.mixed = hunk.above, hunk.below, hunk.mixed
   return out
 end
 
@@ -166,6 +168,7 @@ function M.fused(hunks)
       local new, old = join(before.new, hunk.new), join(before.old, hunk.old)
       out[#out] = { start = before.start, new = new, old = old, loose = true }
       out[#out].of, out[#out].typed = M.both(before.of, hunk.of), before.typed or hunk.typed
+      out[#out].mixed = before.mixed or hunk.mixed
       out[#out].above = before.above or math.max(0, (hunk.above or 0) - #before.new)
       out[#out].below = hunk.below or math.max(0, (before.below or 0) - #hunk.new)
     else
@@ -199,6 +202,7 @@ function M.tighten(hunks)
       for i, part in ipairs(parts) do
         -- lines of the base lie between two parts
         part.above, part.below = i == 1 and hunk.above or nil, i == #parts and hunk.below or nil
+        part.mixed = hunk.mixed
         out[#out + 1] = part
       end
     else
@@ -281,6 +285,22 @@ local function line_by_line(hunks, first, new)
   return out, within
 end
 
+--- Whether rows [first, last) have lines that are neither in these hunks nor the user's own lines beside them.
+---@param hunks caliban.Hunk[]
+---@param first integer
+---@param last integer
+---@return boolean
+local function reaches_base(hunks, first, last)
+  local row = first
+  for _, hunk in ipairs(hunks) do
+    if row < hunk.start - (hunk.above or 0) then
+      return true
+    end
+    row = stop(hunk) + (hunk.below or 0)
+  end
+  return row < last
+end
+
 --- The hunks after a change whose new lines all belong to the user: the hunks lose the replaced lines, and keep `old`.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
@@ -289,6 +309,7 @@ end
 ---@return caliban.Hunk[]
 local function users(hunks, first, last, count)
   local out, inside = {}, 0
+  local mixes = count > 0 and reaches_base(hunks, first, last)
   for k, hunk in ipairs(hunks) do
     local from, to = math.max(hunk.start, first), math.min(stop(hunk), last)
     local outside = from - first - inside
@@ -308,6 +329,7 @@ local function users(hunks, first, last, count)
     end
     out[k] = reworked(hunk, start, keep)
     out[k].above, out[k].below = above, below
+    out[k].mixed = hunk.mixed or mixes or nil
   end
   return out
 end
@@ -396,7 +418,7 @@ local function split(hunk, first, last)
     end
     local old = slice(hunk.old, from + 1, to == count and #hunk.old or math.min(to, #hunk.old))
     local it = { start = hunk.start + from, new = slice(hunk.new, from + 1, to), old = old }
-    it.of, it.typed = hunk.of, hunk.typed
+    it.of, it.typed, it.mixed = hunk.of, hunk.typed, hunk.mixed
     it.above, it.below = from == 0 and hunk.above or nil, to == count and hunk.below or nil
     return it
   end

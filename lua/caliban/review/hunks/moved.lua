@@ -123,7 +123,14 @@ local function parted(hunk, lost, out)
   ---@param old string[]
   ---@return caliban.Hunk
   local function empty(start, old)
-    return { start = start, new = {}, old = old, of = hunk.of, typed = hunk.typed }
+    return {
+      start = start,
+      new = {},
+      old = old,
+      of = hunk.of,
+      typed = hunk.typed,
+      mixed = hunk.mixed,
+    }
   end
   local part, whole = empty(hunk.start, hunk.old), true
   part.loose = hunk.loose
@@ -140,13 +147,14 @@ local function parted(hunk, lost, out)
 end
 
 --- Moves a hunk without lines to a row that becomes a hunk, if only the user's own lines are between them: the lines
---- that it has removed were in that place.
+--- that it has removed were in that place. Lines that may have text of the base are not only the user's own: the removed
+--- lines stay above or below that text.
 ---@param list caliban.Hunk[]
 ---@param row integer
 local function move_to(list, row)
   for k, hunk in ipairs(list) do
     local from, upto = hunk.start - (hunk.above or 0), hunk.start + (hunk.below or 0)
-    if #hunk.new == 0 and from <= row and row < upto then
+    if #hunk.new == 0 and not hunk.mixed and from <= row and row < upto then
       list[k] = vim.tbl_extend('force', {}, hunk, { start = row, above = 0, below = 0 })
     end
   end
