@@ -189,11 +189,23 @@ pub(super) fn denied(
 /// The summary of an answer to an edit on which the user has not decided.
 pub const UNDER_REVIEW: &str = "under review";
 
+/// What is known of an edit before its verdict. The user may have decided on a part of it.
+fn under_review(what: Awaited) -> String {
+    if what.is_one() {
+        return format!(
+            "Not decided yet: {what} of this edit is under review in the user's buffer, not on disk."
+        );
+    }
+    format!(
+        "Not all decided yet: {what} of this edit are under review in the user's buffer. Those that the user has \
+         accepted so far may be on disk, the others are not."
+    )
+}
+
 pub(super) fn undecided(call: &CallId, what: Awaited) -> ToolAnswer {
     let text = format!(
-        "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. The user sent a \
-         message first; the user's verdict on this edit will follow.",
-        if what.is_one() { "is" } else { "are" }
+        "{} The user sent a message first; the user's verdict on this edit will follow.",
+        under_review(what)
     );
     ToolAnswer::done(call, text, UNDER_REVIEW)
 }
@@ -201,10 +213,9 @@ pub(super) fn undecided(call: &CallId, what: Awaited) -> ToolAnswer {
 /// As `undecided`, for a subagent, which may have ended before the user decides.
 pub(super) fn undecided_in_subagent(call: &CallId, what: Awaited) -> ToolAnswer {
     let text = format!(
-        "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. The user wants the \
-         work to go on before the review. Make no more edits than your task needs, and say in your report that these \
-         edits are not decided.",
-        if what.is_one() { "is" } else { "are" }
+        "{} The user wants the work to go on before the review. Make no more edits than your task needs, and say in \
+         your report that these edits are not decided.",
+        under_review(what)
     );
     ToolAnswer::done(call, text, UNDER_REVIEW)
 }
@@ -212,9 +223,8 @@ pub(super) fn undecided_in_subagent(call: &CallId, what: Awaited) -> ToolAnswer 
 /// The answer to an edit under review when a call of this tool ends the turn.
 pub(super) fn undecided_at_end(call: &CallId, what: Awaited, tool: &str) -> ToolAnswer {
     let text = format!(
-        "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. Your call of `{tool}` \
-         ended the turn first; the user's verdict on this edit will follow.",
-        if what.is_one() { "is" } else { "are" }
+        "{} Your call of `{tool}` ended the turn first; the user's verdict on this edit will follow.",
+        under_review(what)
     );
     ToolAnswer::done(call, text, UNDER_REVIEW)
 }

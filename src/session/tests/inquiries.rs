@@ -89,7 +89,7 @@ fn ask_waits_for_edits_on_their_way_to_the_editor_but_not_for_reviews() {
             sample 2
             user: go
             assistant: edit(c1) ask(c2) run(c3)
-            user: c1=[Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. Your call of `ask` ended the turn first; the user's verdict on this edit will follow.] c2=[Your questions are on the user's screen, and the turn ends here. The user's next message answers them.] c3=[Skipped: your call of `ask` before this one ends the turn. Call again after the user's answer if you still need this.]
+            user: c1=[Not all decided yet: 2 hunks of this edit are under review in the user's buffer. Those that the user has accepted so far may be on disk, the others are not. Your call of `ask` ended the turn first; the user's verdict on this edit will follow.] c2=[Your questions are on the user's screen, and the turn ends here. The user's next message answers them.] c3=[Skipped: your call of `ask` before this one ends the turn. Call again after the user's answer if you still need this.]
             user: <answer of c1> yes
         "#]],
     );

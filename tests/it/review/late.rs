@@ -72,12 +72,34 @@ fn a_declined_command_names_files_with_unsaved_accepted_text() {
 }
 
 #[test]
+fn a_message_after_a_part_of_the_verdict_does_not_deny_this_part() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    let all = [("a.txt", "l2", "L2"), ("a.txt", "l8", "L8"), ("b.txt", "l5", "L5")];
+    let all = all.map(|it| json!({ "path": it.0, "old": it.1, "new": it.2 }));
+    let both = json!({ "edits": all });
+    scene.ask(Reply::new().call("e1", "edit", both));
+    scene.wait_pending(3);
+    scene.server.reply(Reply::said("As you like."));
+    scene.nvim.keys("2G\\r:edit b.txt<CR>\\A");
+    scene.wait_pending(1);
+    scene
+        .nvim
+        .wait(|_| scene.on_disk("b.txt") == Some(nine().replace("l5", "L5")), "b.txt on disk");
+    scene.nvim.keys(":Caliban ask do c first<CR>");
+    expect![
+        "Not all decided yet: 3 hunks of this edit are under review in the user's buffer. Those that the user has accepted so far may be on disk, the others are not. The user sent a message first; the user's verdict on this edit will follow."
+    ]
+    .assert_eq(&scene.answer(2, "e1"));
+}
+
+#[test]
 fn a_message_during_a_review_is_sent_and_the_verdict_follows() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("As you like."));
     scene.nvim.keys(":Caliban ask do b first<CR>");
     expect![
-        "Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. The user sent a message first; the user's verdict on this edit will follow."
+        "Not all decided yet: 2 hunks of this edit are under review in the user's buffer. Those that the user has accepted so far may be on disk, the others are not. The user sent a message first; the user's verdict on this edit will follow."
     ]
     .assert_eq(&scene.answer(2, "e1"));
     assert!(scene.request(2).last_user_text().contains("do b first"));
