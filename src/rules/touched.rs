@@ -2,8 +2,9 @@
 //! part of the question about the command, and of the event for scripts.
 
 use crate::bash::{Script, Simple, Word};
+use std::collections::BTreeSet;
 
-/// The most names of one kind. A question is read by a person.
+/// The most names of one kind in a question, which a person reads.
 const MOST: usize = 8;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,37 +27,37 @@ impl Touched {
         let hosts = words.filter_map(Word::fixed).filter_map(host).map(str::to_owned);
         let folders = script.folders.iter().filter(|it| !it.is_empty()).cloned();
         Touched {
-            files: first(script.outputs.iter().cloned().chain(teed)),
-            folders: first(folders),
-            hosts: first(hosts),
+            files: once(script.outputs.iter().cloned().chain(teed)),
+            folders: once(folders),
+            hosts: once(hosts),
         }
     }
 
     /// A sentence for each kind; empty if nothing is known.
     pub fn text(&self) -> String {
         let sentences = [
-            ("It writes", &self.files),
-            ("It changes the folder to", &self.folders),
-            ("It names the host", &self.hosts),
+            ("It writes", "file", &self.files),
+            ("It changes the folder to", "folder", &self.folders),
+            ("It names the host", "host", &self.hosts),
         ];
-        let said = sentences.iter().filter(|it| !it.1.is_empty()).map(|(words, names)| {
-            let names: Vec<String> = names.iter().map(|it| format!("`{it}`")).collect();
-            format!("{words} {}.", names.join(", "))
+        let said = sentences.iter().filter(|it| !it.2.is_empty()).map(|(words, kind, names)| {
+            let shown: Vec<String> = names.iter().take(MOST).map(|it| format!("`{it}`")).collect();
+            let more = match names.len() - shown.len() {
+                0 => String::new(),
+                1 => format!(" and 1 more {kind}"),
+                n => format!(" and {n} more {kind}s"),
+            };
+            format!("{words} {}{more}.", shown.join(", "))
         });
         said.collect::<Vec<_>>().join(" ")
     }
 }
 
-/// The first names, each once and in one line.
-fn first(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for it in names {
-        let line = it.split_whitespace().collect::<Vec<_>>().join(" ");
-        if all.len() < MOST && !line.is_empty() && !all.contains(&line) {
-            all.push(line);
-        }
-    }
-    all
+/// The names, each once and in one line.
+fn once(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let lines = names.map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines.filter(|it| !it.is_empty() && seen.insert(it.clone())).collect()
 }
 
 /// The host of an address. A user's name before it is left out, a port stays.
@@ -96,6 +97,9 @@ mod tests {
         );
         check("echo a:b c://", "");
         let many: Vec<String> = (0..20).map(|n| format!("echo > f{n}")).collect();
-        assert_eq!(Touched::by(&Script::parse(&many.join("; "))).files.len(), MOST);
+        let first = "`f0`, `f1`, `f2`, `f3`, `f4`, `f5`, `f6`, `f7`";
+        check(&many[..8].join("; "), &format!("It writes {first}."));
+        check(&many[..9].join("; "), &format!("It writes {first} and 1 more file."));
+        check(&many.join("; "), &format!("It writes {first} and 12 more files."));
     }
 }
