@@ -82,6 +82,7 @@ impl Job {
     }
 
     async fn step(&self, file: &mut File, step: Step) -> Result<(), String> {
+        let is_entry = matches!(step, Step::Entry);
         match step {
             Step::InBuffer(change, [first, last]) => {
                 for path in [Some(&*change.path), change.to()].into_iter().flatten() {
@@ -110,11 +111,14 @@ impl Job {
             Step::Entry => (),
         }
         if let Some(Staged { before, after }) = file.staged.take_if(|it| it.before != it.after) {
-            let written = index::write(&self.desk.root, &file.path, after.as_ref()).await;
-            if let Err(why) = written {
-                return Err(format!("its entry in git's index stays: {why}"));
+            match index::write(&self.desk.root, &file.path, after.as_ref()).await {
+                Ok(()) => file.staged = Some(Staged { before, after }),
+                Err(why) if is_entry => {
+                    return Err(format!("its entry in git's index stays: {why}"));
+                }
+                // the rest of the file is restored
+                Err(why) => file.not_staged = Some(why),
             }
-            file.staged = Some(Staged { before, after });
         }
         Ok(())
     }

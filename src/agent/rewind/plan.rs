@@ -43,6 +43,8 @@ pub(super) struct File {
     pub(super) conflicts: usize,
     /// Why the rewind does not change the file: a clause that follows the file's name in a sentence.
     pub(super) skipped: Option<String>,
+    /// Why the entry in git's index was not restored with the rest of the file.
+    pub(super) not_staged: Option<String>,
     /// Whether a command changed the file.
     pub(super) by_command: bool,
     /// Why the file was restored only in its buffer and not on disk.
@@ -78,6 +80,9 @@ impl File {
         if self.skipped.is_none() {
             for it in &self.stays {
                 said.push_str(&format!("; {it} changed later and stays"));
+            }
+            if let Some(why) = &self.not_staged {
+                said.push_str(&format!("; its entry in git's index stays: {why}"));
             }
         }
         said
@@ -205,6 +210,7 @@ async fn look(desk: &Desk, path: &Path, changes: &[Change], is_raw: bool) -> Fil
         skipped: None,
         by_command: false,
         unsaved: None,
+        not_staged: None,
     };
     if let Writing::Never(why) = desk.reach.writing(path) {
         file.skipped = Some(format!("it {why}"));

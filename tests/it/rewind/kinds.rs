@@ -157,6 +157,25 @@ fn a_rewind_takes_back_what_a_command_staged() {
 }
 
 #[test]
+fn a_file_whose_entry_in_the_index_cannot_be_restored_is_said_to_be_restored() {
+    let own = |it: &Scene| fs::write(it.nvim.setup.path("own"), "own\n").unwrap();
+    let scene = ran(|it| it, own, "git rm -q a.txt; git add own");
+    preview(&scene, "1");
+    // as if another git was at work
+    fs::write(scene.nvim.setup.path(".git/index.lock"), "").unwrap();
+    take_all_back(&scene);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    let said = scene.nvim.transcript();
+    let lines = said.lines().skip_while(|it| !it.contains("You took back")).skip(1);
+    let shown: Vec<&str> = lines.map(|it| it.split(": git: ").next().unwrap()).collect();
+    expect![[r#"
+        a.txt is created again; its entry in git's index stays
+        own is not changed: its entry in git's index stays"#]]
+    .assert_eq(&shown.join("\n"));
+    fs::remove_file(scene.nvim.setup.path(".git/index.lock")).unwrap();
+}
+
+#[test]
 fn the_preview_says_that_a_turn_committed() {
     let command = "sed -i s/l2/L2/ a.txt; git mv a.txt b.txt; git commit -qam more";
     let scene = ran(|it| it, |_| (), command);
