@@ -114,6 +114,7 @@ mod shell;
 mod sight;
 mod skills;
 mod slash;
+mod small;
 mod spending;
 mod steer;
 mod stops;

@@ -57,7 +57,7 @@ function M.send(chat, question, response, options, text)
   end
   local why = consent.objection(open)
   if why then
-    return say(why)
+    return consent.object(open, why)
   end
   local sent = respond(chat, open.call, open.asks.question, response, options, text)
   -- the program may refuse the other responses, and the question then stays open

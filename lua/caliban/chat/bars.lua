@@ -33,24 +33,30 @@ local function put(win, option, values, present)
   end
 end
 
---- Makes the statusline of a transcript's window a rule.
+--- Makes the statusline of a transcript's window a rule, which names the number of lines below the window.
 ---@param win integer
+---@return boolean # whether the rule is drawn
 local function rule(win)
   local name, sign = require('caliban.editor.name'), require('caliban.editor.icons').of('─')
   -- with 'ambiwidth' the sign may be too wide for 'fillchars'
   sign = api.nvim_strwidth(sign) == 1 and sign or '-'
-  local drawn = name.statusline(win, is_plain(win) and '%%=' or nil)
+  local below = require('caliban.chat.below').words(win)
+  local line = '%%=' .. (below and '%%#CalibanDim# %s ' or '')
+  local drawn = name.statusline(win, is_plain(win) and line or nil, below or '')
   put(win, 'winhighlight', RULE, drawn)
   put(win, 'fillchars', ('stl:%s,stlnc:%s'):format(sign, sign), drawn)
+  return drawn
 end
 
---- Sets the winbar and the rule of a transcript's window.
+--- Sets the winbar and the rule of a transcript's window. Without a rule, the winbar names the number of lines below the
+--- window.
 ---@param chat caliban.Chat
 ---@param win integer
 ---@return boolean # whether the winbar is shown
 function M.state(chat, win)
-  rule(win)
-  local left, right = require('caliban.chat.status').line(chat, api.nvim_win_get_width(win) - 2)
+  local below = not rule(win) and { require('caliban.chat.below').words(win) } or {}
+  local width = api.nvim_win_get_width(win) - 2
+  local left, right = require('caliban.chat.status').line(chat, width, below[1], below[2])
   local texts = {} ---@type string[]
   ---@param chunk caliban.Chunk
   local function format(chunk)

@@ -95,6 +95,7 @@ function M.send(chat, message)
   if message.kind == 'send' then
     -- send delayed verdicts first
     require('caliban.review.undone').tell_all()
+    require('caliban.chat.below').go(chat)
   end
   if not chat.session then
     table.insert(chat.outbox, message)

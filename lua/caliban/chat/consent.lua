@@ -157,6 +157,32 @@ local function again(win)
   })
 end
 
+---@param text string
+local function say(text)
+  require('caliban.editor.notify').show(text, vim.log.levels.WARN)
+end
+
+--- Says why an answer is not accepted yet.
+---@param question caliban.Question
+---@param why string
+function M.object(question, why)
+  question.objected = M.objection(question) == why and why or nil
+  say(why)
+end
+
+--- Called when more of a question was on the screen: says again what is still missing, or that nothing is.
+---@param question caliban.Question
+local function correct(question)
+  local why = M.objection(question)
+  if why == question.objected then
+    return
+  end
+  question.objected = why
+  vim.schedule(function()
+    require('caliban.editor.notify').correct(why or 'The question takes your answer now.')
+  end)
+end
+
 --- Notes which lines of the question a window shows. Called after the window was drawn.
 ---@param chat caliban.Chat
 ---@param win integer
@@ -185,6 +211,9 @@ function M.drawn(chat, win)
       question.since = questions.now()
       arm(chat, question, REST)
     end
+  end
+  if question.objected then
+    correct(question)
   end
 end
 
@@ -217,11 +246,6 @@ function M.objection(question, ruling)
   return text:format(unseen, 'lines have', 'through them')
 end
 
----@param text string
-local function say(text)
-  require('caliban.editor.notify').show(text, vim.log.levels.WARN)
-end
-
 --- Answers the question, unless a part of it has not been shown yet.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
@@ -237,7 +261,7 @@ local function answer(chat, question, ruling, reason, command)
   end
   local why = M.objection(open, ruling)
   if why then
-    return say(why)
+    return M.object(open, why)
   end
   local message = { kind = 'rule', call = question.call, ruling = ruling, reason = reason or '' }
   message.command = command
@@ -301,7 +325,7 @@ end
 local function change(chat, question)
   local why = M.objection(question, 'once')
   if why then
-    return say(why)
+    return M.object(question, why)
   end
   require('caliban.chat.command_input').open(question.command or '', function(command)
     if command == question.command then
@@ -361,7 +385,8 @@ function M.asking(by_model)
   return best, rank >= 2
 end
 
---- Shows a chat, with the cursor on its pending question, or on the block of a plan that waits.
+--- Shows a chat, with the cursor on its pending question, on the block of a plan that waits, or on the first change that
+--- waits.
 ---@param chat caliban.Chat
 ---@return integer? win of the transcript
 local function find(chat)
@@ -372,12 +397,13 @@ local function find(chat)
     require('caliban.chat.reading').go(win, row + (block.head or 0) + 1)
   elseif win and not chat.question then
     local waits = require('caliban.chat.plan_keys').row(chat)
+      or chat.listing and require('caliban.chat.changes').first(chat)
     local _ = waits and require('caliban.chat.reading').go(win, waits + 1)
   end
   return win
 end
 
---- Goes to the transcript, and there to the question or the plan that waits.
+--- Goes to the transcript, and there to the question, the plan or the first change that waits.
 ---@param chat caliban.Chat
 function M.read(chat)
   local win = find(chat)

@@ -6,7 +6,7 @@ local M = {}
 local to_chat = {
   mode = 'n',
   lhs = '<Tab>',
-  desc = 'go to the chat, to the waiting question or plan if there is one',
+  desc = 'go to the chat, there to the question, the plan or the first change that waits',
   run = function(chat)
     require('caliban.chat.consent').read(chat)
   end,

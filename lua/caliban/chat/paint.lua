@@ -289,23 +289,6 @@ local function highlight(chat, update, block, row)
   end
 end
 
---- The windows that follow the transcript's end: their cursor is on the last line, and nothing is selected there.
----@param buf integer
----@param except? integer a window that does not follow
----@return integer[]
-local function followers(buf, except)
-  local last, windows = api.nvim_buf_line_count(buf), {}
-  local mode = vim.fn.mode(1)
-  local selecting = mode:find('^[vVsS\22\19]') or mode:find('^no')
-  local selecting_in = selecting and api.nvim_get_current_win()
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    if win ~= selecting_in and win ~= except and api.nvim_win_get_cursor(win)[1] >= last then
-      table.insert(windows, win)
-    end
-  end
-  return windows
-end
-
 --- Calls `fn`, which changes the transcript. Then moves the windows that follow the end to the new end.
 ---@param chat caliban.Chat
 ---@param follow boolean
@@ -313,10 +296,12 @@ end
 ---@param except? integer a window that does not follow
 local function write(chat, follow, fn, except)
   local buf = chat.transcript
-  local following = follow and followers(buf, except) or {}
+  local followers = require('caliban.chat.followers')
+  local before = followers.note(chat, follow, except)
   vim.bo[buf].modifiable = true
   local ok, err = pcall(fn)
   vim.bo[buf].modifiable = false
+  local following = followers.after(chat, before)
   local last = api.nvim_buf_line_count(buf)
   for _, win in ipairs(following) do
     -- to the last column, because the end of a long paragraph is the new text

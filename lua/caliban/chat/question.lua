@@ -16,6 +16,7 @@ local WAITS = require('caliban.editor.icons').of('  …')
 ---@field folds table<integer, true> the lines that hide a part of the question
 ---@field since? number when the question was first on the screen, or when a key was last pressed, in ms
 ---@field armed? boolean whether the question takes keys
+---@field objected? string why an answer was not accepted, as the user was told last
 ---@field placed? boolean whether a window has shown its first line
 ---@field why? boolean whether the user has just asked to show or hide the explanation
 ---@field reveals? integer the number of lines from the explanation's first line on, if the user has just asked for the explanation

@@ -12,6 +12,8 @@ local block ---@type caliban.Block?
 local top = 0
 --- The windows that are drawing a question, each with its chat.
 local asking = {} ---@type table<integer, caliban.Chat>
+--- The windows that are drawing a transcript, each with its chat.
+local drawing = {} ---@type table<integer, caliban.Chat>
 --- Whether an empty composer is being drawn.
 local is_empty = false
 --- Whether the window draws Markdown without its marks.
@@ -33,6 +35,7 @@ local function on_win(_, win, buf, first)
   if not (chat and chat.transcript == buf) then
     return false
   end
+  drawing[win] = chat
   if chat.question then
     asking[win] = chat
   end
@@ -74,7 +77,22 @@ local function on_line(_, win, buf, row)
   end
 end
 
+--- Shows how many lines are below a window of a transcript.
+---@param of caliban.Chat
+---@param win integer
+local function announce(of, win)
+  vim.schedule(function()
+    if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == of.transcript then
+      require('caliban.chat.bars').state(of, win)
+    end
+  end)
+end
+
 local function on_end()
+  for win, of in pairs(drawing) do
+    drawing[win] = nil
+    local _ = require('caliban.chat.below').count(win) and announce(of, win)
+  end
   for win, of in pairs(asking) do
     asking[win] = nil
     require('caliban.chat.consent').drawn(of, win)

@@ -209,6 +209,7 @@ local dropped_first = {
   'todo',
   'jobs',
   'cost',
+  'below',
   'model',
   'agent',
   'workers',
@@ -254,13 +255,15 @@ local left_parts = {
   'workers',
   'others',
 }
-local right_parts = { 'usage', 'all', 'cached', 'cost' }
+local right_parts = { 'below', 'usage', 'all', 'cached', 'cost' }
 
 --- A chat's state and figures, in at most `width` cells if the state fits.
 ---@param chat caliban.Chat
 ---@param width integer
+---@param below? string the words for the lines below the window
+---@param brief_below? string shorter ones
 ---@return caliban.Chunk[] left, caliban.Chunk[] right
-function M.line(chat, width)
+function M.line(chat, width, below, brief_below)
   local status = chat.status
   if not status then
     return { { icon('○ starting') } }, {}
@@ -273,6 +276,7 @@ function M.line(chat, width)
     state = sign .. brief,
     sign = vim.trim(sign),
     usage = share(status),
+    below = brief_below,
     workers = asking > 0 and ('%d waits for you'):format(asking) or nil,
   }
   local parts = {
@@ -292,6 +296,7 @@ function M.line(chat, width)
       and ('in %s · out %s'):format(tokens(status.input), tokens(status.output)),
     cached = status.hit and status.hit > 0 and ('cached %d%%'):format(status.hit),
     cost = money(status),
+    below = below,
   }
   local groups = {
     mode = mode_groups[status.mode],

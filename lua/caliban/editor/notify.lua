@@ -115,6 +115,16 @@ function M.show(text, level)
   put(M.words(text), level)
 end
 
+--- Replaces the message that was shown last, which is no longer true. A plugin would only show both.
+---@param text string
+function M.correct(text)
+  local words = M.words(text)
+  if is_own() then
+    local wide = vim.fn.strdisplaywidth(words) > vim.v.echospace
+    vim.api.nvim_echo({ { wide and fit(words) or words } }, false, {})
+  end
+end
+
 ---@type fun(buf: integer, text: string): boolean
 local beside_text = function()
   return false

@@ -49,6 +49,23 @@ function M.under(chat)
   return item and item.acts and item or nil
 end
 
+--- The row of the first change that waits, or of the first file if the list shows no changes.
+---@param chat caliban.Chat
+---@return integer? # from 0; nil if nothing waits
+function M.first(chat)
+  local order = require('caliban.chat.order')
+  local found ---@type integer?
+  local block, _, row = order.find(chat, order.REVIEW)
+  local listing = chat.listing
+  for i, item in ipairs(block and listing and listing.waits and listing.items or {}) do
+    if item.hunk then
+      return row + i - 1
+    end
+    found = found or item.acts and row + i - 1 or nil
+  end
+  return found
+end
+
 --- Maps the keys for decisions while the cursor is on an item, and unmaps the keys elsewhere.
 ---@param chat caliban.Chat
 local function map(chat)

@@ -1,0 +1,73 @@
+--- The windows that go to a transcript's new end after a change: those that follow the end, those whose cursor was on a
+--- question that is gone, and if a question has arrived, all in which the user does not read.
+local M = {}
+
+local api = vim.api
+
+---@class caliban.Followers
+---@field windows integer[] the windows that follow the end
+---@field on_question integer[] those, and the windows whose cursor is on the open question
+---@field question? caliban.Question
+
+--- The windows whose cursor is on a line or below it, and in which nothing is selected.
+---@param buf integer
+---@param from integer
+---@param except? integer a window that does not follow
+---@return integer[]
+local function at_end(buf, from, except)
+  local mode = vim.fn.mode(1)
+  local selecting = mode:find('^[vVsS\22\19]') or mode:find('^no')
+  local selecting_in = selecting and api.nvim_get_current_win()
+  return vim.tbl_filter(function(win)
+    return win ~= selecting_in and win ~= except and api.nvim_win_get_cursor(win)[1] >= from
+  end, vim.fn.win_findbuf(buf))
+end
+
+--- Notes the windows before a change.
+---@param chat caliban.Chat
+---@param follow boolean whether any window goes to the new end
+---@param except? integer a window that does not follow
+---@return caliban.Followers
+function M.note(chat, follow, except)
+  local buf = chat.transcript
+  local noted = { windows = {}, on_question = {}, question = chat.question or chat.repainted }
+  if follow then
+    noted.windows = at_end(buf, api.nvim_buf_line_count(buf), except)
+    local block, row = require('caliban.chat.order').asking(chat)
+    noted.on_question = block and at_end(buf, row + 1, except) or noted.windows
+  end
+  return noted
+end
+
+--- Whether a question is still the open one.
+---@param question? caliban.Question
+---@param now? caliban.Question
+---@return boolean
+local function is_same(question, now)
+  local asks, other = question and question.asks, now and now.asks
+  return question ~= nil
+    and now ~= nil
+    and now.call == question.call
+    and (asks and asks.question) == (other and other.question)
+end
+
+--- The windows that go to the new end.
+---@param chat caliban.Chat
+---@param before caliban.Followers
+---@return integer[]
+function M.after(chat, before)
+  local question = before.question
+  local stays = is_same(question, chat.question or chat.repainted)
+  local windows = vim.list_slice(question and not stays and before.on_question or before.windows)
+  if chat.question and not is_same(question, chat.question) then
+    for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
+      local reads = win == api.nvim_get_current_win()
+      if not reads and not vim.list_contains(windows, win) then
+        table.insert(windows, win)
+      end
+    end
+  end
+  return windows
+end
+
+return M

@@ -1,0 +1,205 @@
+//! Tests of the chat on a screen of 80 columns and 24 rows: what is seen, and where the cursor goes.
+
+use crate::asks::{ask, question, which};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::json;
+
+fn small(server: &Server) -> Setup {
+    Setup::new().anthropic(server).size(80, 24).file("a.txt", "one\n")
+}
+
+/// The text of the line under the cursor.
+fn line(nvim: &Nvim) -> String {
+    nvim.lua_str("return vim.api.nvim_get_current_line()")
+}
+
+/// The first line of the transcript that is on the screen, and the last.
+fn shown(nvim: &Nvim) -> String {
+    nvim.lua_str(
+        "local chat = require('caliban.chat.chats').current
+        local win = vim.fn.win_findbuf(chat.transcript)[1]
+        return ('%d-%d of %d'):format(vim.fn.line('w0', win), vim.fn.line('w$', win), vim.fn.line('$', win))",
+    )
+}
+
+/// Whether the transcript's window shows its last line, and the cursor is there.
+fn at_end(nvim: &Nvim) -> bool {
+    let code = "local chat = require('caliban.chat.chats').current
+        local win = vim.fn.win_findbuf(chat.transcript)[1]
+        local last = vim.fn.line('$', win)
+        return vim.fn.line('w$', win) == last and vim.api.nvim_win_get_cursor(win)[1] == last";
+    nvim.lua_json(code) == true
+}
+
+/// A reply of so many lines.
+fn lines(count: usize) -> Reply {
+    let all: Vec<String> = (1..=count).map(|n| format!("line {n}\n")).collect();
+    Reply::said(&all.join("\n"))
+}
+
+#[test]
+fn after_an_answer_the_cursor_is_on_the_next_question() {
+    for first in ["1", "2", "e"] {
+        let server = Server::start();
+        server.reply(ask("c1", &[which(), question("Which port?", &["80", "443"])]));
+        let nvim = Nvim::start(&small(&server));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_asked("Which database?");
+        nvim.keys("<Tab>");
+        nvim.keys(if first == "e" { "eMySQL<CR>" } else { first });
+        nvim.wait_asked("Which port?");
+        server.reply(Reply::said("Both are set."));
+        nvim.keys("2");
+        nvim.wait_transcript("Both are set.");
+        assert!(server.requests()[1].last_user_text().contains("443"), "{first}");
+        nvim.wait(at_end, "the end of the chat");
+    }
+}
+
+#[test]
+fn after_consent_the_cursor_is_on_the_next_question_for_consent() {
+    let server = Server::start();
+    let call = |it: Reply, n: &str| it.call(n, "shell", json!({ "command": format!("touch {n}") }));
+    server.reply(call(call(Reply::new(), "c1"), "c2"));
+    let setup = small(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_question();
+    nvim.keys("<Tab>y");
+    nvim.wait(|_| setup.on_disk("c1").is_some(), "the first command");
+    nvim.wait_question();
+    assert!(line(&nvim).contains("y once"), "{}", line(&nvim));
+    server.reply(Reply::said("Both ran."));
+    nvim.keys("y");
+    nvim.wait_transcript("Both ran.");
+    assert!(setup.on_disk("c2").is_some());
+}
+
+#[test]
+fn a_message_is_sent_from_the_end_of_the_chat() {
+    let server = Server::start();
+    server.reply(lines(40));
+    let nvim = Nvim::start(&small(&server));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_transcript("line 40");
+    nvim.wait_phase("idle");
+    nvim.keys("<C-w>kgg<C-w>j");
+    nvim.wait_screen("more lines · G");
+    server.reply(Reply::said("Second."));
+    nvim.keys("iagain<C-s>");
+    nvim.wait_screen("Second.");
+    nvim.wait_gone("more lines · G");
+    assert!(at_end(&nvim), "{}", shown(&nvim));
+}
+
+#[test]
+fn lines_below_the_window_are_announced_and_counted() {
+    let server = Server::start();
+    server.reply(lines(40));
+    let nvim = Nvim::start(&small(&server));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_transcript("line 40");
+    nvim.wait_phase("idle");
+    let count = |nvim: &Nvim| {
+        nvim.lua_str(
+            "local win = vim.fn.win_findbuf(require('caliban.chat.chats').current.transcript)[1]
+            return ('↓ %d more lines · G'):format(vim.fn.line('$', win) - vim.fn.line('w$', win))",
+        )
+    };
+    for keys in ["<C-w>kgg", "<C-e>", "10<C-e>", ":set laststatus=3<CR>", ":set laststatus=2<CR>gg"]
+    {
+        nvim.keys(keys);
+        nvim.wait(|it| it.screen().contains(&count(it)), keys);
+    }
+    let before = count(&nvim);
+    let gate = server.reply(Reply::new().text("More words.\n\n").gate().text("And more."));
+    nvim.lua(
+        "require('caliban.chat').send({ kind = 'send', text = 'on', context = {}, steer = false })",
+        &[],
+    );
+    nvim.keys("gg");
+    nvim.wait_transcript("More words.");
+    nvim.wait(|it| count(it) != before && it.screen().contains(&count(it)), "the new number");
+    gate.finish();
+    nvim.wait_phase("idle");
+    nvim.keys("G");
+    nvim.wait_gone("more lines · G");
+}
+
+#[test]
+fn a_question_is_shown_unless_the_user_reads_in_the_chat() {
+    for reads in [false, true] {
+        let server = Server::start();
+        server.reply(lines(40));
+        let nvim = Nvim::start(&small(&server));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_transcript("line 40");
+        nvim.wait_phase("idle");
+        let gate = server.reply(Reply::new().text("A question.").gate().call(
+            "c1",
+            "shell",
+            json!({ "command": "touch b.txt" }),
+        ));
+        nvim.keys("iagain<C-s><Esc>");
+        nvim.wait_screen("A question.");
+        nvim.keys("<C-w>kgg");
+        nvim.keys(if reads { "" } else { "<C-w>j" });
+        gate.finish();
+        nvim.wait_phase("asking");
+        if reads {
+            nvim.wait_transcript("touch b.txt");
+            nvim.wait_screen("more lines · G");
+            assert!(!nvim.screen().contains("y once"), "{}", nvim.screen());
+        } else {
+            nvim.wait_question();
+        }
+    }
+}
+
+#[test]
+fn the_number_of_lines_that_were_not_on_the_screen_is_true_while_the_user_scrolls() {
+    let server = Server::start();
+    let command = (0..30).map(|n| format!("touch {n}")).collect::<Vec<_>>().join("\n");
+    server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+    let nvim = Nvim::start(&small(&server));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_question();
+    nvim.keys("<Tab>");
+    nvim.keys("<CR>");
+    nvim.wait_transcript("touch 15");
+    nvim.keys("y");
+    nvim.wait_screen("not been on the screen");
+    let told = |nvim: &Nvim| nvim.screen().lines().last().unwrap_or_default().to_owned();
+    let first = told(&nvim);
+    nvim.keys("<C-e><C-e>");
+    nvim.wait(
+        |it| told(it).contains("not been on the screen") && told(it) != first,
+        "a lower number",
+    );
+    nvim.keys("G");
+    nvim.keys("<C-b>");
+    nvim.wait_screen("The question takes your answer now.");
+}
+
+#[test]
+fn the_key_tab_goes_to_the_first_change_that_waits() {
+    let server = Server::start();
+    let change = |at: &str| json!({ "old": at, "new": at.to_uppercase() });
+    let edits =
+        json!({ "path": "a.txt", "edits": [change("one"), change("five"), change("nine")] });
+    server.reply(Reply::new().call("c1", "edit", edits));
+    let file = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
+    let nvim = Nvim::start(&small(&server).file("a.txt", file));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_pending(3);
+    nvim.wait_transcript("-1 +1  NINE");
+    nvim.keys("<Tab>");
+    assert!(line(&nvim).contains("-1 +1  ONE"), "{}", line(&nvim));
+    nvim.keys("\\a");
+    nvim.wait_pending(2);
+    nvim.keys("G<C-w>j<Tab>");
+    assert!(line(&nvim).contains("-1 +1  FIVE"), "{}", line(&nvim));
+}
