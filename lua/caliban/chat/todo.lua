@@ -141,10 +141,20 @@ local function open(chat)
   options.wrap, options.linebreak, options.breakindent = true, true, true
   options.breakindentopt = 'shift:4'
   options.winfixbuf = true
+  local group = api.nvim_create_augroup('caliban_todo', {})
   api.nvim_create_autocmd({ 'WinResized', 'VimResized', 'WinClosed', 'TabEnter' }, {
-    group = api.nvim_create_augroup('caliban_todo', {}),
+    group = group,
     desc = 'caliban: move the window of the to-do list',
     callback = vim.schedule_wrap(draw),
+  })
+  api.nvim_create_autocmd('WinScrolled', {
+    group = group,
+    desc = 'caliban: hide the window of the to-do list while it would cover a question',
+    callback = vim.schedule_wrap(function()
+      if shown and shown.chat.question then
+        draw()
+      end
+    end),
   })
   draw()
 end
