@@ -158,16 +158,15 @@ fn room(session: &Session, request: &Request, window: u64) -> u32 {
 
 impl Fitting {
     /// Tries the next thing after a request that was too long. Returns true if the request is sent again, at once or
-    /// after a compaction; false if nothing is left, or if the user has turned compaction off.
+    /// after a compaction; false if nothing is left, or if only the user compacts this conversation.
     fn relieve(
         &mut self,
         turn: TurnId,
         (models, conversation, desk): (&Models, &mut Conversation, &Desk),
     ) -> bool {
+        let is_users = conversation.session.keeps_whole || fitting::is_paused(conversation);
         let limits = fitting::limits(models, &conversation.session).filter(|it| it.is_automatic);
-        let Some(limits) = limits.filter(|_| !fitting::is_paused(conversation)) else {
-            return false;
-        };
+        let Some(limits) = limits.filter(|_| !is_users) else { return false };
         let tried = self.excess.filter(|it| it.turn == turn).map_or(0, |it| it.tried);
         for (at, step) in STEPS.iter().enumerate().skip(tried) {
             self.excess = Some(Excess { turn, tried: at + 1 });

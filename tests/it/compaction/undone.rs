@@ -47,6 +47,27 @@ fn a_compaction_can_be_undone_after_a_restart_in_every_dialect() {
     }
 }
 
+/// The user has brought back what was compacted, so not even an overflow takes it away again.
+#[test]
+fn after_an_undone_compaction_an_overflow_compacts_nothing_without_the_user() {
+    let server = Server::start();
+    let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
+    server.reply(Reply::said(&summary("Be quick.")));
+    type_in(&nvim, "/compact");
+    nvim.wait_transcript("▸ Compacted: ");
+    nvim.wait_phase("idle");
+    type_in(&nvim, "/uncompact");
+    nvim.wait_transcript("From now on only /compact compacts this conversation.");
+    server.reply(Reply::too_long());
+    nvim.ask("four, please", "Make the conversation shorter with /compact");
+    let requests = server.requests();
+    assert!(requests.len() == 6 && requests[5].outline().contains("the line 199"));
+    server.reply(Reply::said(&summary("Go on.")));
+    type_in(&nvim, "/compact");
+    nvim.wait(|it| it.transcript().matches("▸ Compacted: ").count() == 2, "a second compaction");
+    nvim.wait_phase("idle");
+}
+
 /// For each dialect another model, which gets a small window.
 const SMALL: [&str; 5] = [
     "anthropic/claude-haiku-4-5",
