@@ -1,5 +1,6 @@
 //! Images that a provider does not take: too many, too large, or one that it cannot read. The provider does not say
-//! which image it cannot read, so the program leaves out one after the other until a reply comes.
+//! which image it cannot read, so the program leaves out one after the other until a reply comes. Only an image without
+//! which the same request was answered is known to be at fault.
 
 use super::models::full_name;
 use super::sampler::Sampler;
@@ -20,6 +21,8 @@ const SINGLY: usize = 12;
 pub(super) struct Seen {
     model: String,
     accepted: BTreeSet<String>,
+    /// Images that this conversation leaves out, because one of them is at fault.
+    doubtful: BTreeSet<String>,
     trial: Option<Trial>,
 }
 
@@ -47,8 +50,12 @@ impl Trial {
 impl Sampler {
     /// The request without the images that the search leaves out.
     pub(super) fn hiding(&self, mut base: Request) -> Request {
-        if let Some(trial) = self.seen.trial.as_ref().filter(|_| self.seen.model == base.model) {
-            base.sight.unreadable.extend(trial.hidden().iter().cloned());
+        if self.seen.model == base.model {
+            base.sight.doubtful.extend(self.seen.doubtful.iter().cloned());
+            match self.seen.trial.as_ref().map_or(&[][..], Trial::hidden) {
+                [one] => drop(base.sight.unreadable.insert(one.clone())),
+                several => base.sight.doubtful.extend(several.iter().cloned()),
+            }
         }
         base
     }
@@ -124,8 +131,9 @@ impl Sampler {
         let Ok(chosen) = self.models.resolve(&conversation.session.model) else { return };
         let names: Vec<String> =
             trial.hidden().iter().map(|it| name(&conversation.session, it)).collect();
-        for file in trial.hidden() {
-            self.teach(conversation, &chosen, Lesson::Unreadable(file.clone()));
+        match trial.hidden() {
+            [one] => self.teach(conversation, &chosen, Lesson::Unreadable(one.clone())),
+            several => self.seen.doubtful.extend(several.iter().cloned()),
         }
         let model = full_name(&chosen);
         let text = match &*names {

@@ -44,6 +44,8 @@ pub struct Sight {
     pub side: Option<u32>,
     /// The files of the images that the provider cannot read.
     pub unreadable: BTreeSet<String>,
+    /// The files of images of which the provider cannot read at least one.
+    pub doubtful: BTreeSet<String>,
 }
 
 impl Sight {

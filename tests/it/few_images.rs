@@ -143,6 +143,50 @@ fn an_image_that_the_provider_cannot_read_is_left_out_alone_in_every_dialect() {
     }
 }
 
+/// Two images are at fault, so leaving out one after the other does not help, and all are left out. Another conversation
+/// with one of the good images gets it.
+#[test]
+fn an_image_that_was_left_out_with_bad_ones_is_not_taken_for_bad_elsewhere() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    server.refuse_as(400, |it| {
+        let is_bad = |it: &(u32, u32, [u8; 3])| it.2 == BLUE || it.2 == RED;
+        seen(it).iter().any(is_bad).then(|| error("Could not process image"))
+    });
+    let setup = Setup::new()
+        .file("a.png", png(20, 9, RED))
+        .file("b.png", png(30, 9, BLUE))
+        .file("c.png", png(40, 9, GREEN));
+    let nvim = Nvim::start(&setup.anthropic(&server).size(320, 40));
+    nvim.ask("see @a.png @b.png @c.png", "Seen.");
+    assert_eq!(widths(&server), [0_u32; 0]);
+    nvim.wait_transcript(
+        "The provider cannot read at least one of these images: c.png, b.png, a.png.",
+    );
+    let said = server.requests().pop().unwrap().last_user_text();
+    assert_eq!(said.matches("or another one that came with it").count(), 3, "{said}");
+    // what was sent stays as it is
+    let count = server.count();
+    let shown = nvim.shown("Seen.");
+    nvim.lua("require('caliban').ask(...)", &["and now?".into()]);
+    nvim.wait_more("Seen.", shown);
+    assert_eq!((server.count(), widths(&server)), (count + 1, vec![]));
+    nvim.keys(":Caliban new two<CR>");
+    nvim.wait_session("two");
+    nvim.ask("see @c.png", "Seen.");
+    assert_eq!((server.count(), widths(&server)), (count + 2, vec![40]));
+    // an image that is at fault alone is known from then on
+    nvim.keys(":Caliban new three<CR>");
+    nvim.wait_session("three");
+    nvim.ask("see @b.png @c.png", "Seen.");
+    nvim.wait_transcript("! The provider cannot read b.png: ");
+    let count = server.count();
+    nvim.keys(":Caliban new four<CR>");
+    nvim.wait_session("four");
+    nvim.ask("see @b.png", "Seen.");
+    assert_eq!((server.count(), widths(&server)), (count + 1, vec![]));
+}
+
 /// Whatever is left out, the provider finds fault with an image.
 #[test]
 fn a_provider_that_reads_no_image_gets_none() {

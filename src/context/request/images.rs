@@ -8,6 +8,8 @@ const MISSING: &str =
     "the image is missing: its file beside the conversation is gone or was changed";
 
 const UNREADABLE: &str = "the image is not shown to you, because the provider cannot read it";
+const DOUBTFUL: &str = "the image is not shown to you, because the provider cannot read it, or another one that came \
+                        with it";
 const OLD: &str =
     "the image is not shown to you any more, because the provider limits the images of a request";
 const LARGE: &str = "the image is not shown to you, because it is larger than the provider takes";
@@ -93,6 +95,8 @@ pub fn images_of(block: &Block) -> &[Image] {
 fn untaken(image: &Image, sight: &Sight) -> Option<&'static str> {
     if sight.unreadable.contains(&image.file) {
         return Some(UNREADABLE);
+    } else if sight.doubtful.contains(&image.file) {
+        return Some(DOUBTFUL);
     }
     let side = image.width.max(image.height);
     sight.side.is_some_and(|most| side > most).then_some(LARGE)
