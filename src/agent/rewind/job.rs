@@ -90,9 +90,24 @@ impl Job {
                 }
                 let path = change.path.clone();
                 self.set_mode(&path, first).await?;
-                let unsaved = self.desk.workspace.restore(*change).await?;
+                let is_renaming = change.to().is_some();
+                let unsaved = match self.desk.workspace.restore(*change).await {
+                    Ok(unsaved) => unsaved,
+                    Err(why) => {
+                        let was = file.was_mode.filter(|_| first.is_some());
+                        if let Err(why) = self.set_mode(&path, was).await {
+                            file.left.push(format!("its permissions are narrower now: {why}"));
+                        }
+                        return Err(why);
+                    }
+                };
                 file.unsaved = Some(unsaved).filter(|it| !it.is_empty());
-                self.set_mode(&path, last).await?;
+                file.is_renamed |= is_renaming;
+                if let Err(why) = self.set_mode(&path, last).await {
+                    // the text is restored
+                    file.mode = None;
+                    file.left.push(format!("its permissions are not restored: {why}"));
+                }
             }
             Step::OnDisk { path, was, now, mode } => {
                 plan::check_way(&self.desk, &path)?;
@@ -117,7 +132,7 @@ impl Job {
                     return Err(format!("its entry in git's index stays: {why}"));
                 }
                 // the rest of the file is restored
-                Err(why) => file.not_staged = Some(why),
+                Err(why) => file.left.push(format!("its entry in git's index stays: {why}")),
             }
         }
         Ok(())

@@ -43,8 +43,10 @@ pub(super) struct File {
     pub(super) conflicts: usize,
     /// Why the rewind does not change the file: a clause that follows the file's name in a sentence.
     pub(super) skipped: Option<String>,
-    /// Why the entry in git's index was not restored with the rest of the file.
-    pub(super) not_staged: Option<String>,
+    /// What was not restored with the rest of the file, and why: clauses that follow the file's name.
+    pub(super) left: Vec<String>,
+    /// Whether the rewind has renamed the file back.
+    pub(super) is_renamed: bool,
     /// Whether a command changed the file.
     pub(super) by_command: bool,
     /// Why the file was restored only in its buffer and not on disk.
@@ -81,9 +83,9 @@ impl File {
             for it in &self.stays {
                 said.push_str(&format!("; {it} changed later and stays"));
             }
-            if let Some(why) = &self.not_staged {
-                said.push_str(&format!("; its entry in git's index stays: {why}"));
-            }
+        }
+        for it in &self.left {
+            said.push_str(&format!("; {it}"));
         }
         said
     }
@@ -100,6 +102,9 @@ impl File {
             return format!("is restored in its buffer{mine}; it is not saved: {why}");
         }
         let content = match (&self.skipped, &self.from, &self.was, &self.now) {
+            (Some(why), Some(from), ..) if self.is_renamed => {
+                return format!("is renamed back from {}, but its text stays: {why}", name(from));
+            }
             (Some(why), ..) => return format!("is not changed: {why}"),
             _ if self.is_unchanged() => return "is as it was before".to_owned(),
             (_, Some(from), ..) => format!("is renamed back from {}{mine}", name(from)),
@@ -210,7 +215,8 @@ async fn look(desk: &Desk, path: &Path, changes: &[Change], is_raw: bool) -> Fil
         skipped: None,
         by_command: false,
         unsaved: None,
-        not_staged: None,
+        left: Vec::new(),
+        is_renamed: false,
     };
     if let Writing::Never(why) = desk.reach.writing(path) {
         file.skipped = Some(format!("it {why}"));

@@ -165,14 +165,84 @@ fn a_file_whose_entry_in_the_index_cannot_be_restored_is_said_to_be_restored() {
     fs::write(scene.nvim.setup.path(".git/index.lock"), "").unwrap();
     take_all_back(&scene);
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
-    let said = scene.nvim.transcript();
-    let lines = said.lines().skip_while(|it| !it.contains("You took back")).skip(1);
-    let shown: Vec<&str> = lines.map(|it| it.split(": git: ").next().unwrap()).collect();
     expect![[r#"
         a.txt is created again; its entry in git's index stays
         own is not changed: its entry in git's index stays"#]]
-    .assert_eq(&shown.join("\n"));
+    .assert_eq(&told(&scene, ": git: "));
     fs::remove_file(scene.nvim.setup.path(".git/index.lock")).unwrap();
+}
+
+/// What the chat says about each file of the rewind, without a reason that follows these words.
+fn told(scene: &Scene, reason: &str) -> String {
+    let said = scene.nvim.transcript();
+    let lines = said.lines().skip_while(|it| !it.contains("You took back")).skip(1);
+    let shown: Vec<&str> = lines.map(|it| it.split(reason).next().unwrap()).collect();
+    shown.join("\n")
+}
+
+/// An autocommand of the user's puts a link in the place of the file as it is written, so the permissions that the file
+/// had cannot be restored.
+#[test]
+fn a_file_whose_permissions_cannot_be_restored_is_said_to_be_restored() {
+    let secret = |it: &Scene| {
+        fs::set_permissions(it.nvim.setup.path("a.txt"), Permissions::from_mode(0o600)).unwrap();
+    };
+    let link =
+        "vim.api.nvim_create_autocmd('BufWritePost', { pattern = 'a.txt', callback = function()
+        vim.uv.fs_rename('a.txt', 'real.txt')
+        vim.uv.fs_symlink('real.txt', 'a.txt')
+    end })";
+    let scene = ran(|it| it.before(link), secret, "chmod 644 a.txt; sed -i s/l2/L2/ a.txt");
+    preview(&scene, "1");
+    take_all_back(&scene);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    expect!["a.txt is restored; its permissions are not restored"]
+        .assert_eq(&told(&scene, ": a symbolic link"));
+}
+
+/// An earlier, narrower mode comes before the earlier text. If the text stays, so does the mode.
+#[test]
+fn a_file_that_cannot_be_restored_keeps_its_permissions() {
+    let secret = |it: &Scene| {
+        fs::set_permissions(it.nvim.setup.path("a.txt"), Permissions::from_mode(0o600)).unwrap();
+    };
+    let scene = ran(|it| it, secret, "chmod 644 a.txt; sed -i s/l2/L2/ a.txt");
+    scene.nvim.keys(":edit a.txt<CR>");
+    preview(&scene, "1");
+    scene.nvim.lua("vim.bo[vim.fn.bufnr('a.txt')].modifiable = false", &[]);
+    take_all_back(&scene);
+    expect!["a.txt is not changed: its buffer is 'nomodifiable'"].assert_eq(&told(&scene, "\n"));
+    assert_eq!(mode(&scene, "a.txt"), 0o644);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+}
+
+#[test]
+fn a_file_that_is_only_renamed_back_is_said_to_be_that() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
+    scene.server.reply(Reply::new().call(
+        "m1",
+        "rename",
+        json!({ "path": "a.txt", "to": "b.txt" }),
+    ));
+    scene.server.reply(Reply::new().call("e1", "edit", edit("b.txt", &[("l2", "L2")])));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    let fixed = "vim.api.nvim_create_autocmd('BufFilePost', { callback = function(event)
+        vim.bo[event.buf].modifiable = false
+    end })";
+    scene.nvim.lua(fixed, &[]);
+    rewind(&scene, "1");
+    expect![[r#"
+        a.txt is renamed back from b.txt, but its text stays: its buffer is 'nomodifiable'
+
+        ? 1 hunk in 1 file to review
+          \a accept  \r reject  e reject, because …  \c comment
+          ▾ a.txt  written
+                2  -1 +1  L2"#]]
+    .assert_eq(&told(&scene, "\n"));
+    assert_eq!(
+        (scene.on_disk("a.txt"), scene.on_disk("b.txt")),
+        (Some(nine().replace("l2", "L2")), None)
+    );
 }
 
 #[test]
