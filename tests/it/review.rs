@@ -22,4 +22,5 @@ mod rest;
 mod saves;
 pub mod scene;
 mod truth;
+mod unwritable;
 mod windows;

@@ -175,7 +175,8 @@ end
 ---@return string
 function M.reason(err)
   local text = tostring(err):gsub('\n.*', ''):gsub('^.*Autocommands for ".-": ', '')
-  text = text:gsub('^Vim%b():', '')
+  -- an error in nested calls has the place of each of them
+  text = text:gsub('^.*Vim%b():', '')
   return vim.trim(text:match('E%d+: .*') or (text:gsub('^.*:%d+: ', '')))
 end
 
@@ -263,6 +264,10 @@ function M.write(buf, force)
     return ok and 'its buffer is still modified after the write' or M.reason(err)
   elseif not vim.uv.fs_stat(path) then
     return 'it is not on disk after the write'
+  elseif stamp(path) == before and M.disk(buf) ~= M.text(buf) then
+    -- an autocommand that writes in place of Neovim has not done so
+    vim.bo[buf].modified = true
+    return 'an autocommand has not written it'
   end
 end
 

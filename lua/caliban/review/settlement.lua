@@ -235,6 +235,13 @@ local function write(r, disk)
   local tick = api.nvim_buf_get_changedtick(r.buf) + (vim.bo[r.buf].modified and 1 or 0)
   local failed = file.write(r.buf, disk ~= nil) or ''
   local loaded = api.nvim_buf_is_loaded(r.buf)
+  if failed ~= '' and loaded and disk then
+    local now = file.disk(r.buf)
+    -- Neovim writes over the file if it makes no backup
+    if now ~= disk and now ~= texts[r] then
+      failed = failed .. '; only the buffer has its whole text'
+    end
+  end
   return failed, loaded and api.nvim_buf_get_changedtick(r.buf) ~= tick
 end
 

@@ -35,6 +35,8 @@ pub struct Setup {
     asks: bool,
     /// Whether everyday commands may run without a question.
     is_everyday: bool,
+    /// A folder of the project that Neovim finds on a disk of its own, and the disk's size in kilobytes.
+    small: Option<(PathBuf, u32)>,
 }
 
 /// The temporary directory. Dropping it first kills the processes that still run in it.
@@ -73,6 +75,7 @@ impl Setup {
             titles: false,
             asks: false,
             is_everyday: false,
+            small: None,
         };
         for dir in ["home", "config", "data", "state", "cache", "run", "tmp", "project/.git"] {
             fs::create_dir_all(setup.dir().join(dir)).unwrap();
@@ -156,6 +159,16 @@ impl Setup {
     #[must_use]
     pub fn cautious(mut self) -> Setup {
         self.asks = true;
+        self
+    }
+
+    /// Puts a folder of the project on a disk of this size, which only Neovim and its processes see. The disk is empty
+    /// when Neovim starts.
+    #[must_use]
+    pub fn small_disk(mut self, folder: &str, kilobytes: u32) -> Setup {
+        let folder = self.path(folder);
+        fs::create_dir_all(&folder).unwrap();
+        self.small = Some((folder, kilobytes));
         self
     }
 
@@ -303,7 +316,10 @@ impl Setup {
             self.before
         );
         fs::write(&init, source).unwrap();
-        let mut command = without_privileges(nvim_bin());
+        let mut command = match &self.small {
+            None => without_privileges(nvim_bin()),
+            Some((folder, kilobytes)) => on_small_disk(folder, *kilobytes),
+        };
         command.arg("-u").arg(root().join("tests/minimal_init.lua"));
         self.surround(&mut command);
         command.env("KIT_ROOT", root()).env("KIT_SETUP", init);
@@ -361,6 +377,15 @@ fn without_privileges(program: PathBuf) -> Command {
     }
     let mut command = Command::new(&*SETPRIV);
     command.arg("--bounding-set=-dac_override,-dac_read_search").arg("--").arg(program);
+    command
+}
+
+/// Runs Neovim in a mount namespace of its own, in which the folder is a disk of this size.
+fn on_small_disk(folder: &Path, kilobytes: u32) -> Command {
+    let mut command = Command::new("unshare");
+    let script = "mount -t tmpfs -o size=${1}k small \"$0\" && shift && exec \"$@\"";
+    command.args(["-Urm", "sh", "-c", script]).arg(folder).arg(kilobytes.to_string());
+    command.arg(nvim_bin());
     command
 }
 
