@@ -10,8 +10,8 @@ use crate::kit::setup::{Setup, kill};
 use crate::review::scene::Scene;
 use serde_json::json;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::net::{Ipv4Addr, TcpStream};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, TcpStream};
 use std::process::Stdio;
 
 /// A port that nobody is asked about, because programs that choose none get such a port.
@@ -206,6 +206,77 @@ fn the_user_is_asked_about_the_port_of_a_job_and_reaches_it_until_taking_it_back
     scene.nvim.wait_screen("You are asked again before: open port");
     scene.nvim.wait(|_| read_from(port).is_empty(), "the end of the port");
     assert_eq!(reached(&scene, PORT), "hello");
+}
+
+/// What this machine gets for a path from an HTTP server.
+fn page(port: u16, path: &str) -> String {
+    let mut said = String::new();
+    if let Ok(mut it) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {
+        let _ = write!(it, "GET {path} HTTP/1.0\r\n\r\n");
+        let _ = it.read_to_string(&mut said);
+    }
+    said
+}
+
+#[test]
+fn a_real_http_server_is_reached_by_its_user_and_by_commands() {
+    if !is_full() {
+        return;
+    }
+    let port = PORT + 2;
+    let scene = Scene::start(|it| it.file("site/page.txt", "a page\n").size(160, 40));
+    begin(&scene, &format!("python3 -um http.server -d site {port}"));
+    answer(&scene, ONCE);
+    scene.wait_chat(&format!("Port {port} of job 1 is open at 127.0.0.1:"));
+    let outside = outside(&scene.nvim.transcript());
+    for _ in 0..3 {
+        assert!(page(outside, "/page.txt").ends_with("\r\n\r\na page\n"));
+    }
+    assert!(page(outside, "/").contains("page.txt"));
+    assert!(page(outside, "/none").starts_with("HTTP/1.0 404"));
+    let get = format!(
+        "python3 -c 'import urllib.request as u; print(u.urlopen(\"http://localhost:{port}/page.txt\").read())'"
+    );
+    let (said, _) = call(&scene, "shell", json!({ "command": get }), ONCE);
+    assert_eq!(said, "b'a page\\n'");
+}
+
+#[test]
+fn a_server_that_listens_at_ipv6_only_is_reached_at_ipv4() {
+    if !is_full() || std::net::TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
+        return;
+    }
+    let port = PORT + 3;
+    let scene = Scene::start(|it| it.size(160, 40));
+    let serving = serve(port, "six").replace(
+        &format!("create_server((\"127.0.0.1\", {port}))"),
+        &format!("create_server((\"::1\", {port}), family=socket.AF_INET6)"),
+    );
+    begin(&scene, &serving);
+    answer(&scene, ONCE);
+    scene.wait_chat(&format!("Port {port} of job 1 is open at 127.0.0.1:"));
+    assert_eq!(read_from(outside(&scene.nvim.transcript())), "six");
+}
+
+#[test]
+fn a_port_that_is_in_use_on_this_machine_opens_as_another_one() {
+    if !is_full() {
+        return;
+    }
+    let port = PORT + 4;
+    // if this fails, another program listens there
+    let used = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    let scene = Scene::start(|it| it.size(160, 40));
+    begin(&scene, &serve(port, "hello"));
+    answer(&scene, ONCE);
+    let why = format!(", because port {port} of this machine is in use or needs more rights.");
+    scene.nvim.wait(|it| it.transcript().replace("\n  ", " ").contains(&why), "the reason");
+    let other = outside(&scene.nvim.transcript());
+    assert_ne!(other, port);
+    assert_eq!(read_from(other), "hello");
+    let (said, _) = call(&scene, "job", json!({ "action": "list" }), "");
+    assert!(said.ends_with(&format!("; port {port} open as {other}")), "{said}");
+    drop(used);
 }
 
 #[test]
