@@ -156,6 +156,7 @@ impl View {
 
     pub(super) fn consulted(&mut self, id: &CallId, about: Matter, question: &str, offer: &Offer) {
         self.hide_inquiry();
+        self.consulted = Some(id.clone());
         match about {
             Matter::Subagent => self.asked_for(id, question, offer),
             Matter::Instructions | Matter::Rules => {
@@ -208,6 +209,7 @@ impl View {
     }
 
     pub(super) fn ruled(&mut self, call: &CallId, ruling: &Ruling) {
+        self.consulted.take_if(|it| it == call);
         self.forget_question(Some(call));
         if let Ruling::Denied { .. } = ruling {
             self.set_right(call, "denied", Tone::Failed);
@@ -217,6 +219,8 @@ impl View {
         }
     }
 
+    /// Removes the question about a call, or all questions but the one that is about no call of the turn: that one stays
+    /// until it is answered or withdrawn.
     pub(super) fn forget_question(&mut self, call: Option<&CallId>) {
         let asked: Vec<usize> = (0..self.blocks.len())
             .rev()
@@ -227,7 +231,7 @@ impl View {
                     && !matches!(it.content, Content::Gone)
                     && match call {
                         Some(_) => it.call.as_ref() == call,
-                        None => !matches!(&it.content, Content::Question(it) if it.outlasts_turn()),
+                        None => self.consulted.is_none() || it.call != self.consulted,
                     }
             })
             .collect();

@@ -132,6 +132,8 @@ pub struct View {
     /// The blocks of the calls without an answer.
     unanswered: BTreeSet<usize>,
     inquiry: inquiry::Asking,
+    /// The open question that is about no call of the turn.
+    consulted: Option<CallId>,
     plan: Option<plan::Waiting>,
     workers: workers::Team,
     /// The call that shows the current todo list. Only this call is open unless the user opens others.
@@ -358,7 +360,9 @@ impl View {
         } else if let Some(text) = crate::session::ending(why) {
             self.push_lines(Shape::Notice, lines::notice(&text));
         }
-        self.show_inquiry();
+        if self.consulted.is_none() {
+            self.show_inquiry();
+        }
         self.show_plan();
         self.fold_last();
     }

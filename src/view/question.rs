@@ -167,11 +167,6 @@ impl Question {
         self.why = if self.why.is_empty() { why.collect() } else { Vec::new() };
     }
 
-    /// Whether the question stays open when the turn ends.
-    pub(super) fn outlasts_turn(&self) -> bool {
-        self.keys == Keys::Port
-    }
-
     pub(super) fn proposes_rule(&self) -> bool {
         self.keys == Keys::Always
     }

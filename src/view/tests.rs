@@ -4,7 +4,7 @@ mod laws;
 mod runs;
 
 use super::*;
-use crate::event::{Awaited, Failure, Offer, Plan, Ruling, Tuning, TurnId};
+use crate::event::{Awaited, Failure, Matter, Offer, Plan, Ruling, Tuning, TurnId};
 use crate::message::ToolAnswer;
 use crate::message::{Excerpt, ExcerptKind, Input, Reply, Stop, Usage};
 use expect_test::{Expect, expect};
@@ -278,6 +278,39 @@ fn an_answered_question_disappears_and_a_verdict_remains() {
             ! Stopped.
         "#]],
     );
+}
+
+#[test]
+fn a_question_about_no_call_outlasts_the_turn_and_one_about_a_call_ends_with_it() {
+    for about in
+        [Matter::Instructions, Matter::Rules, Matter::Recipient, Matter::Port, Matter::Subagent]
+    {
+        let id = CallId("q1".into());
+        let mut view = view_of(&[
+            prompted("go"),
+            replied(vec![Part::Call(call("c1", "shell", json!({"command": "a"})))]),
+            Event::Asked {
+                turn: TurnId(1),
+                call: CallId("c1".into()),
+                question: "Run it?".into(),
+                offer: Offer::default(),
+            },
+            Event::Consulted {
+                id: id.clone(),
+                about,
+                question: "Use it?".into(),
+                offer: Offer::default(),
+            },
+            Event::Ended { turn: TurnId(1), why: End::Cancelled },
+        ]);
+        let mut buffer = Buffer::default();
+        buffer.drain(&mut view);
+        assert!(buffer.text().contains("? Use it?"), "{about:?}: {}", buffer.text());
+        assert!(!buffer.text().contains("? Run it?"), "{about:?}: {}", buffer.text());
+        view.event(&Event::Ruled { turn: TurnId(1), call: id, ruling: Ruling::Once }, 0);
+        buffer.drain(&mut view);
+        assert!(!buffer.text().contains("? Use it?"), "{about:?}: {}", buffer.text());
+    }
 }
 
 #[test]
