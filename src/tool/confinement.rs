@@ -5,6 +5,7 @@ mod limits;
 pub use limits::{Limits, Report};
 
 use super::Desk;
+use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
 use super::planted::Places;
 use crate::reach;
@@ -18,7 +19,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tempfile::{NamedTempFile, TempDir};
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 
 /// Caches of build tools, relative to the home folder. Commands may write in them.
 const CACHES: &[&str] = &[
@@ -71,6 +72,8 @@ pub struct Confinement {
     program: PathBuf,
     strength: Arc<OnceLock<Option<Strength>>>,
     temporary: Arc<OnceLock<Option<TempDir>>>,
+    /// What the repository held before the conversation's first command.
+    baseline: Arc<OnceCell<Option<Arc<Baseline>>>>,
     /// The network of the conversation's commands, from the first command on.
     network: Arc<watch::Sender<Option<Network>>>,
     /// Whether rules that allow hosts are ignored.
@@ -101,7 +104,12 @@ impl Confinement {
     /// The same sandbox for another conversation, whose commands have a temporary folder and a network of their own.
     #[must_use]
     pub fn of_conversation(self) -> Confinement {
-        Confinement { temporary: Arc::default(), network: Arc::default(), ..self }
+        Confinement {
+            temporary: Arc::default(),
+            baseline: Arc::default(),
+            network: Arc::default(),
+            ..self
+        }
     }
 
     /// Whether the user's settings say that commands run in a sandbox.
@@ -214,6 +222,11 @@ impl Confinement {
             made.as_ref().ok_or_else(|| io::Error::other("no temporary folder can be made"))?;
         let mut limits = self.limited(desk, strength, made.path().to_owned());
         limits.pass = password()?;
+        if limits.places.is_some() {
+            let common = of_worktree(&desk.root);
+            let looking = async || Baseline::new(&desk.root, common.as_deref()).await.map(Arc::new);
+            limits.baseline = self.baseline.get_or_init(looking).await.clone();
+        }
         let is_shared = strength == Strength::Full && !self.settings.network && !self.is_read_only;
         if is_shared {
             let (network, holder) = self.joined().await?;
@@ -291,6 +304,7 @@ impl Confinement {
             sandbox,
             temporary: seen,
             places,
+            baseline: None,
             network: None,
             pass: String::new(),
             gate,

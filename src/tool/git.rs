@@ -2,10 +2,12 @@
 //! system monitor, filters, diff drivers, the fetching of missing objects). Filters from the user's configuration (such
 //! as LFS) run as usual. Git takes no locks that could block another git command of the user.
 
+pub(super) mod baseline;
 pub mod checkout;
 pub mod gate;
 pub mod head;
 
+mod clone;
 mod glance;
 mod invocation;
 pub(super) mod settings;

@@ -1,9 +1,11 @@
 //! Takes back files that a command in the sandbox creates although it may not, because programs outside of the sandbox
 //! would run them without being told to. A file that exists is protected by a mount. A mount needs something to lie on,
-//! so a file that does not exist yet is taken back as soon as it is there: it is renamed.
+//! so a file that does not exist yet is taken back as soon as it is there: it is renamed, in a repository into a folder of
+//! the repository's own. What the repository held before the conversation stays (`tracked`).
 
 use crate::reach::{Lock, Locks};
 use crate::regular::direct;
+use crate::tool::git::baseline::Baseline;
 use crate::tool::git::settings;
 use crate::tool::{Stamp, Workspace, disk};
 use std::collections::BTreeMap;
@@ -11,8 +13,16 @@ use std::fs::{self, DirEntry};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::NamedTempFile;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{MissedTickBehavior, interval};
+use tracked::Tracked;
 
+mod tracked;
+
+/// The time between two looks.
+const LOOK: Duration = Duration::from_millis(100);
 /// The ending that a file's name gets when the file is taken back.
 const MARK: &str = "refused";
 /// The most files of a new folder for which the editor is asked whether the user has written them.
@@ -44,8 +54,18 @@ pub(super) struct Watch {
     /// The files that the user has written in the editor meanwhile, for each locked path.
     written: BTreeMap<PathBuf, Stamps>,
     taken: Vec<Taken>,
+    /// The paths of which it was said that they could not be renamed.
+    stuck: Vec<PathBuf>,
+    /// `None` outside of a repository.
+    tracked: Option<Tracked>,
     /// The file by which git asks for a change of the repository's configuration.
     settings: Option<Arc<NamedTempFile>>,
+}
+
+/// A watch that looks again and again while the command runs. When this is dropped, it looks once more and ends.
+pub(super) struct Watching {
+    running: oneshot::Sender<()>,
+    taken: mpsc::UnboundedReceiver<Taken>,
 }
 
 /// A file that was taken back.
@@ -55,8 +75,18 @@ pub(super) struct Taken {
     path: String,
     /// The end of a sentence that begins with the path.
     why: &'static str,
-    /// The new name, or why there is none.
-    to: Result<String, String>,
+    what: What,
+}
+
+/// What has become of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum What {
+    /// It has this name now.
+    Renamed(String),
+    /// Why it could not be renamed.
+    Stuck(String),
+    /// The index has these files, and they are marked as not checked out, because the one at the path was renamed.
+    Kept(Vec<String>),
 }
 
 impl Places {
@@ -97,6 +127,7 @@ impl Places {
     pub(super) fn watch(
         &self,
         workspace: Arc<dyn Workspace>,
+        baseline: Option<Arc<Baseline>>,
         settings: Option<NamedTempFile>,
     ) -> Watch {
         Watch {
@@ -105,6 +136,8 @@ impl Places {
             before: self.found(),
             written: BTreeMap::new(),
             taken: Vec::new(),
+            stuck: Vec::new(),
+            tracked: baseline.map(Tracked::new),
             settings: settings.map(Arc::new),
         }
     }
@@ -129,10 +162,52 @@ fn is_link(entry: &DirEntry) -> bool {
     entry.file_type().is_ok_and(|it| it.is_symlink())
 }
 
+impl Watching {
+    /// The files that were taken back since the last call.
+    pub(super) fn taken(&mut self) -> Vec<Taken> {
+        std::iter::from_fn(|| self.taken.try_recv().ok()).collect()
+    }
+
+    /// Looks once more, when nothing of the command is left that could create a file. Returns what was taken back since
+    /// the last call of `taken`.
+    pub(super) async fn end(self) -> Vec<Taken> {
+        let Watching { running, mut taken } = self;
+        drop(running);
+        let mut all = Vec::new();
+        while let Some(it) = taken.recv().await {
+            all.push(it);
+        }
+        all
+    }
+}
+
 impl Watch {
+    /// Looks from now on. A look may take longer than its caller waits, so it has a task of its own.
+    pub(super) fn start(mut self) -> Watching {
+        let (running, mut ended) = oneshot::channel();
+        let (sender, taken) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            let mut looks = interval(LOOK);
+            looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            let mut is_last = false;
+            while !is_last {
+                tokio::select! {
+                    _ = looks.tick() => (),
+                    _ = &mut ended => is_last = true,
+                }
+                self.look(is_last).await;
+                for it in std::mem::take(&mut self.taken) {
+                    let _ = sender.send(it);
+                }
+            }
+        });
+        Watching { running, taken }
+    }
+
     /// Takes back the locked paths that the command has created since the beginning. A path that the user has written in
-    /// the editor meanwhile, such as a file whose proposal the user has accepted, stays.
-    pub(super) async fn look(&mut self) {
+    /// the editor meanwhile, such as a file whose proposal the user has accepted, stays, and so does what the repository
+    /// held. `is_last` says that the command has ended.
+    pub(super) async fn look(&mut self, is_last: bool) {
         let (places, settings) = (self.places.clone(), self.settings.clone());
         // a folder with many files takes long to list
         let looking = move || {
@@ -152,10 +227,33 @@ impl Watch {
             if !self.is_fresh_repository(&path)
                 && !is_worktrees(&path)
                 && !self.is_written_by_user(&path).await
+                && !self.is_known(&path, is_last).await
             {
                 self.take(&path);
             }
         }
+        self.keep().await;
+    }
+
+    /// Whether the path is one that the repository held.
+    async fn is_known(&mut self, path: &Path, is_last: bool) -> bool {
+        match &mut self.tracked {
+            Some(it) => it.is_known(path, is_last).await,
+            None => false,
+        }
+    }
+
+    /// Has commits keep the files that were taken back and belong to a branch that was checked out meanwhile.
+    async fn keep(&mut self) {
+        let Some(tracked) = &mut self.tracked else { return };
+        for (path, files) in tracked.keep().await {
+            let kept = files.iter().map(|it| self.shown(it)).collect();
+            self.taken.push(self.refusal(&path, What::Kept(kept)));
+        }
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.places.root).unwrap_or(path).display().to_string()
     }
 
     /// Whether the user has written this file in the editor, or each file in this folder, and nobody has changed it
@@ -177,11 +275,6 @@ impl Watch {
         true
     }
 
-    /// The files that were taken back since the last call.
-    pub(super) fn taken(&mut self) -> Vec<Taken> {
-        std::mem::take(&mut self.taken)
-    }
-
     /// Whether the path belongs to a repository that the command has made at the root, and names no program.
     fn is_fresh_repository(&self, path: &Path) -> bool {
         let git = self.places.root.join(".git");
@@ -201,23 +294,35 @@ impl Watch {
     }
 
     fn take(&mut self, path: &Path) {
-        let root = &self.places.root;
-        let shown = path.strip_prefix(root).unwrap_or(path);
-        let parts: Vec<String> =
-            shown.components().map(|it| it.as_os_str().to_string_lossy().into_owned()).collect();
-        let why = match self.places.locks.find(&parts) {
-            Some(Lock::Whole(why)) => why,
-            _ => "leads to files that other programs run",
-        };
-        let to = renamed(path).map(|it| it.strip_prefix(root).unwrap_or(&it).display().to_string());
+        let beside = path.with_file_name(marked(path));
+        let inside = self.tracked.as_mut().map(|it| it.place(path));
+        // the repository may be on another disk
+        let to = inside.and_then(|it| renamed(path, &it).ok());
+        let to = to.map_or_else(|| renamed(path, &beside), Ok);
         if let (Ok(_), Some(Some(target))) = (&to, self.before.get(path)) {
             // puts back the link that the command has replaced
             let _ = symlink(target, path);
         }
-        let it = Taken { path: shown.display().to_string(), why, to };
-        if !self.taken.contains(&it) {
-            self.taken.push(it);
-        }
+        let what = match to {
+            Ok(to) => What::Renamed(self.shown(&to)),
+            Err(_) if self.stuck.iter().any(|it| it == path) => return,
+            Err(fault) => {
+                self.stuck.push(path.to_owned());
+                What::Stuck(fault)
+            }
+        };
+        let it = self.refusal(path, what);
+        self.taken.push(it);
+    }
+
+    fn refusal(&self, path: &Path, what: What) -> Taken {
+        let path = self.shown(path);
+        let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
+        let why = match self.places.locks.find(&parts) {
+            Some(Lock::Whole(why)) => why,
+            _ => "leads to files that other programs run",
+        };
+        Taken { path, why, what }
     }
 }
 
@@ -233,15 +338,19 @@ fn collect(path: &Path, files: &mut Stamps) -> bool {
     there.is_file() && files.len() <= MOST
 }
 
-/// Gives a file a name under which no program runs it. Follows no links.
-fn renamed(path: &Path) -> Result<PathBuf, String> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+/// The name under which no program runs a file.
+fn marked(path: &Path) -> String {
+    format!("{}.{MARK}", path.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Renames a file to `to`, with a number if that name is in use. Follows no links.
+fn renamed(path: &Path, to: &Path) -> Result<PathBuf, String> {
+    let name = to.file_name().unwrap_or_default().to_string_lossy();
     let names = (1..100).map(|n| match n {
-        1 => format!("{name}.{MARK}"),
-        n => format!("{name}.{MARK}{n}"),
+        1 => to.to_owned(),
+        n => to.with_file_name(format!("{name}{n}")),
     });
-    let mut free =
-        names.map(|it| path.with_file_name(it)).filter(|it| direct::metadata(it).is_err());
+    let mut free = names.filter(|it| direct::metadata(it).is_err());
     let to = free.next().ok_or("there are too many files with that name")?;
     direct::rename(path, &to).map(|()| to).map_err(|it| crate::text::cause(&it))
 }
@@ -295,24 +404,46 @@ fn is_harmless(config: &str) -> bool {
 
 /// What a model is told about the files that were taken back from its command.
 pub(super) fn told(taken: &[Taken]) -> Option<String> {
-    let each = taken.iter().map(|it| match &it.to {
-        Ok(to) => format!("{}, which {} (renamed to {to})", it.path, it.why),
-        Err(fault) => format!("{}, which {} (it could not be renamed: {fault})", it.path, it.why),
+    let refused = taken.iter().filter_map(|Taken { path, why, what }| match what {
+        What::Renamed(to) => Some(format!("{path}, which {why} (renamed to {to})")),
+        What::Stuck(fault) => {
+            Some(format!("{path}, which {why} (it could not be renamed: {fault})"))
+        }
+        What::Kept(_) => None,
     });
-    let each = each.collect::<Vec<_>>().join("; ");
-    (!taken.is_empty()).then(|| {
+    let refused = refused.collect::<Vec<_>>().join("; ");
+    let refused = (!refused.is_empty()).then(|| {
         format!(
-            "[the sandbox refused files that commands may not create: {each}. Propose such a file with the tool write: \
-             the user reviews it]"
+            "[the sandbox refused files that commands may not create: {refused}. Propose such a file with the tool \
+             write: the user reviews it]"
         )
-    })
+    });
+    let kept = taken.iter().filter_map(|it| match &it.what {
+        What::Kept(files) => Some(files.join(" ")),
+        _ => None,
+    });
+    let kept = kept.collect::<Vec<_>>().join(" ");
+    let kept = (!kept.is_empty()).then(|| {
+        format!(
+            "[these files are in git's index, but not on disk, because commands may not create them: {kept}. They are \
+             marked (skip-worktree), so git status does not list them and commits keep them. To check them out, run \
+             git update-index --no-skip-worktree -- {kept}, and then git checkout -- {kept}, each alone in a call of \
+             shell: the user is asked]"
+        )
+    });
+    let all: Vec<String> = refused.into_iter().chain(kept).collect();
+    (!all.is_empty()).then(|| all.join("\n"))
 }
 
 impl Taken {
     /// The line for the log of permissions.
     pub(super) fn decision(&self, command: &str) -> String {
         let first: String = command.chars().take(100).collect();
-        format!("refused: create {}, which {}; for {}", self.path, self.why, first.escape_debug())
+        let verb = match self.what {
+            What::Kept(_) => "check out",
+            _ => "create",
+        };
+        format!("refused: {verb} {}, which {}; for {}", self.path, self.why, first.escape_debug())
     }
 }
 

@@ -5,7 +5,7 @@ mod terminal;
 
 use super::Desk;
 use super::confinement::Limits;
-use super::planted::{Taken, Watch};
+use super::planted::{Taken, Watch, Watching};
 use crate::supervisor::{self, Supervised};
 use crate::web::proxy::{Gate, Proxy, Refusal};
 use rustix::io::{Errno, ioctl_fionbio};
@@ -20,14 +20,12 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::Command;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 /// The time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long to wait, after the command's end, for processes that it left running.
 const LINGER: Duration = Duration::from_millis(500);
-/// The time between two checks whether a running command has created files that it may not create.
-const LOOK: Duration = Duration::from_millis(100);
 const CHUNK: usize = 65_536;
 
 /// What a command reads and writes.
@@ -49,8 +47,7 @@ pub(super) struct Process {
     /// Connects the command to the network, if its sandbox has a proxy.
     proxy: Option<Proxy>,
     /// Takes back files that the command may not create (see `planted`), if it has a sandbox.
-    watch: Option<Watch>,
-    looks: Interval,
+    watch: Option<Watching>,
     output: Receiver,
     /// `None` if the command has no input.
     input: Option<OwnedFd>,
@@ -142,11 +139,8 @@ impl Process {
             }
             None => None,
         };
-        let mut looks = interval(LOOK);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Ok(Process {
-            watch,
-            looks,
+            watch: watch.map(Watch::start),
             // a terminal is read like a pipe
             output: Receiver::from_owned_fd_unchecked(output)?,
             input,
@@ -178,9 +172,6 @@ impl Process {
                         self.end.status = ended;
                         self.enter(Stage::Exited, LINGER);
                     }
-                }
-                _ = self.looks.tick(), if self.watch.is_some() => {
-                    look(&mut self.watch).await;
                 }
                 () = sleep_until(deadline), if self.deadline.is_some() => match self.stage {
                     Stage::Exited | Stage::Killed => {
@@ -243,8 +234,10 @@ impl Process {
         let refused = self.refused();
         self.supervised.finish().await;
         // nothing of the command is left that could create a file after this look
-        look(&mut self.watch).await;
-        let taken = self.watch.iter_mut().flat_map(Watch::taken).collect();
+        let taken = match self.watch.take() {
+            Some(it) => it.end().await,
+            None => Vec::new(),
+        };
         End { refused, taken, ..self.end }
     }
 
@@ -255,7 +248,7 @@ impl Process {
 
     /// The files that were taken back since the last call.
     pub(super) fn taken(&mut self) -> Vec<Taken> {
-        self.watch.iter_mut().flat_map(Watch::taken).collect()
+        self.watch.iter_mut().flat_map(Watching::taken).collect()
     }
 
     /// The connections that the sandbox has refused since the last call.
@@ -313,12 +306,6 @@ impl End {
             Outcome::Code(code) => format!("exit {code}"),
             Outcome::Signal(_) | Outcome::Unknown => "killed".to_owned(),
         }
-    }
-}
-
-async fn look(watch: &mut Option<Watch>) {
-    if let Some(watch) = watch {
-        watch.look().await;
     }
 }
 

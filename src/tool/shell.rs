@@ -3,6 +3,7 @@
 mod output;
 
 use super::confinement::Limits;
+use super::git::head::Head;
 use super::jobs::Start;
 use super::process::{self, End, Process, Streams};
 use super::{CallId, Desk, Done, Tool, Work, git, job, path, planted};
@@ -18,6 +19,7 @@ pub(super) use output::is_refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
@@ -25,6 +27,8 @@ use tokio::time::{MissedTickBehavior, interval};
 const TIME: u64 = 120;
 /// The most bytes of a command. Linux takes no argument over 128 kB.
 const LONGEST: usize = 100_000;
+/// The longest time for a look at the repository.
+const BRIEF: Duration = Duration::from_secs(2);
 /// How often new output is sent to the chat.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -173,11 +177,16 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let process =
             Process::start(command, streams, Some(Duration::from_secs(time)), gate, watch);
         let end = attend(process.await.map_err(started)?, &mut output).await;
-        let hint = limits.as_ref().filter(|_| end.has_failed()).map(limited);
+        let lines = output.end();
+        let failed = limits.as_ref().filter(|_| end.has_failed() && !lines.is_empty());
+        let stopped = match failed {
+            Some(limits) => stopped(&desk.root, &limits.fixed(&desk.root), lines).await,
+            None => None,
+        };
+        let hint = failed.filter(|_| stopped.is_none()).map(limited).or(stopped);
         let said =
-            [said(&end, time), proxy::told(&end.refused), planted::told(&end.taken), unsaved];
-        let said = said.into_iter().flatten();
-        let done = output.done(said, hint.as_deref(), end.summary());
+            [said(&end, time), proxy::told(&end.refused), planted::told(&end.taken), unsaved, hint];
+        let done = output.done(said.into_iter().flatten(), end.summary());
         let refused = end.refused.iter().map(|it| it.decision(&args.command));
         let taken = end.taken.iter().map(|it| it.decision(&args.command));
         let decisions = refused.chain(taken).collect();
@@ -198,6 +207,27 @@ fn limited(limits: &Limits) -> String {
         "[the command ran in a sandbox: it can write only in the project and in $TMPDIR, not to files such as \
          .git/config{network}. If it failed for this reason, call shell again with outside_sandbox and say why]"
     )
+}
+
+/// The hint for the model if a program could not write these locked paths, which these lines of its output name. A
+/// program that has git built in stops there, in the middle of a checkout or a merge.
+async fn stopped(root: &Path, locked: &[String], lines: &[String]) -> Option<String> {
+    let is_named = |it: &&String| lines.iter().any(|line| line.contains(it.as_str()));
+    let named: Vec<&str> = locked.iter().filter(is_named).map(String::as_str).collect();
+    if named.is_empty() {
+        return None;
+    }
+    let head = Head::look(root, BRIEF).await;
+    let undo = head
+        .and_then(|it| it.unfinished)
+        .map_or_else(String::new, |it| format!(" {it} takes it back."));
+    Some(format!(
+        "[commands may not write {}: such files run outside of the sandbox or tell agents what to do. If a program was \
+         checking out, merging or the like, it stopped in the middle: git status and git diff show what it had changed \
+         before.{undo} Then run git itself, alone in a call of shell: the user is asked, and git does it whole. To change \
+         such a file, propose it with the tools edit or write]",
+        named.join(", ")
+    ))
 }
 
 /// The note for the model that names files with unsaved changes in the editor, which a command does not see.

@@ -5,10 +5,12 @@ use crate::sandbox::Sandbox;
 use crate::sandbox::network::Network;
 use crate::supervisor;
 use crate::tool::Desk;
+use crate::tool::git::baseline::Baseline;
 use crate::tool::git::gate::{self, Order};
 use crate::tool::planted::{Places, Watch};
 use std::io::{Read, Seek};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::NamedTempFile;
 use tokio::process::Command;
 
@@ -33,6 +35,8 @@ pub struct Limits {
     /// The folders in which `planted` looks for files that the command may not create. `None` if the command may write
     /// only in its temporary folder, or if the sandbox is not the full one.
     pub(super) places: Option<Places>,
+    /// What the repository held before the conversation, if the root is in one.
+    pub(super) baseline: Option<Arc<Baseline>>,
     /// The network of the conversation, if the command is in it.
     pub(in crate::tool) network: Option<Network>,
     /// The password for the command's proxy.
@@ -68,10 +72,19 @@ impl Limits {
         self.sandbox.proxy && !self.sandbox.network
     }
 
+    /// The locked paths that exist, relative to the root. Those in the folder of the repository are left out.
+    pub(in crate::tool) fn fixed(&self, root: &Path) -> Vec<String> {
+        let all = self.places.as_ref().map(Places::locked).unwrap_or_default();
+        let below = all.iter().filter_map(|it| it.strip_prefix(root).ok());
+        let below = below.filter(|it| !it.starts_with(".git"));
+        below.map(|it| it.display().to_string()).collect()
+    }
+
     /// Watches for files that the command may not create (see `planted`).
     pub(in crate::tool) fn watch(&mut self, desk: &Desk) -> Option<Watch> {
         let settings = self.settings.take();
-        self.places.as_ref().map(|it| it.watch(desk.workspace.clone(), settings))
+        let baseline = self.baseline.clone();
+        self.places.as_ref().map(|it| it.watch(desk.workspace.clone(), baseline, settings))
     }
 
     /// Sets the variables for the command's temporary folder, and removes the variables with sockets that the command

@@ -3,6 +3,9 @@
 
 use super::{Failure, SETTINGS, read};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -96,6 +99,26 @@ impl Checkout {
     {
         let output = self.run(arguments, wait).await?;
         Ok(String::from_utf8_lossy(&output).lines().next().unwrap_or_default().trim().to_owned())
+    }
+
+    /// The whole output of git, which gets this input.
+    pub async fn fed(
+        &self,
+        arguments: &[&str],
+        input: Vec<u8>,
+        wait: Duration,
+    ) -> Result<Vec<u8>, Failure> {
+        let (theirs, ours) = io::pipe().map_err(|it| Failure::Refused(it.to_string()))?;
+        let mut command = self.command();
+        command.args(arguments).stdin(theirs);
+        // ends when git has read all, or has ended
+        let feeding =
+            tokio::task::spawn_blocking(move || File::from(OwnedFd::from(ours)).write_all(&input));
+        let output =
+            timeout(wait, read(&mut command, u64::MAX)).await.unwrap_or(Err(Failure::Slow));
+        drop(command);
+        let _ = feeding.await;
+        output.map(|it| it.0)
     }
 
     fn command(&self) -> Command {

@@ -1,6 +1,7 @@
 //! The program `git` that commands in the sandbox find first. A git command that would change locked files of the
 //! project does not start: in the middle it would fail, and leave half of its work. All others become git itself.
 
+use super::clone;
 use super::glance::Glance;
 use super::invocation::Invocation;
 use super::settings;
@@ -13,9 +14,9 @@ use std::collections::BTreeSet;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 /// The variable that has the `Order`.
 pub const VARIABLE: &str = "CALIBAN_GIT";
@@ -102,6 +103,13 @@ pub fn run() -> ExitCode {
     let invocation = invocation.filter(|it| !OTHERS.contains(&format!(" {} ", it.verb)));
     let invocation = invocation.map(|it| aliased(&it, &git).unwrap_or(it));
     if let (Some(order), Some(invocation)) = (&order, &invocation) {
+        if clone::fills(invocation, &order.root) {
+            return failed(
+                "git clone was not started. It would write into the project's root, also files that commands may not \
+                 write. Run it with --no-checkout, and then git reset --hard alone in a call of shell: the user is asked \
+                 about such files",
+            );
+        }
         match locked(order, invocation, &git) {
             Ok(paths) if paths.is_empty() => {
                 if let Some(code) = with_settings(order, invocation, (&git, &arguments)) {
@@ -177,7 +185,7 @@ fn with_settings(
     let mut command = Command::new(git);
     copy.apply(command.args(arguments));
     let ended = match command.status() {
-        Ok(status) => status.code().and_then(|it| u8::try_from(it).ok()).unwrap_or(NOT_BEGUN),
+        Ok(status) => code(status),
         Err(fault) => return Some(failed(&cause(&fault))),
     };
     let refused = match copy.hand_over(channel) {
@@ -187,11 +195,19 @@ fn with_settings(
     if refused.is_empty() {
         return Some(ExitCode::from(ended));
     }
-    Some(failed(&format!(
+    let failure = failed(&format!(
         "git {} has run, but the configuration of the repository was not changed ({refused}). Commands may not change \
          settings by which git runs programs or reaches another address",
         invocation.verb
-    )))
+    ));
+    Some(if ended == 0 { failure } else { ExitCode::from(ended) })
+}
+
+/// The exit code of a git that has ended, as a shell gives it.
+fn code(status: ExitStatus) -> u8 {
+    let signal = status.signal().map(|it| it.saturating_add(128));
+    let code = status.code().or(signal).and_then(|it| u8::try_from(it).ok());
+    code.unwrap_or(NOT_BEGUN)
 }
 
 /// The command that an alias stands for. Git itself says what the alias means.
@@ -215,7 +231,7 @@ fn aliased(invocation: &Invocation, git: &Path) -> Option<Invocation> {
 }
 
 /// Frequent subcommands that are not looked at. An alias cannot replace a subcommand that git has.
-const OTHERS: &str = " add archive blame cat-file check-ignore clone commit commit-tree describe diff diff-files diff-index \
+const OTHERS: &str = " add archive blame cat-file check-ignore commit commit-tree describe diff diff-files diff-index \
     diff-tree for-each-ref gc grep hash-object help init log ls-files ls-remote ls-tree merge-base name-rev notes reflog \
     rev-list rev-parse shortlog show show-ref status symbolic-ref tag update-index update-ref var version write-tree ";
 
@@ -231,10 +247,7 @@ fn fetch(invocation: &Invocation, git: &Path) -> Result<(), ExitCode> {
     let fetched = command.args(invocation.plain(&valued)).stdin(Stdio::null()).status();
     match fetched {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => {
-            let code = status.code().and_then(|it| u8::try_from(it).ok());
-            Err(ExitCode::from(code.unwrap_or(NOT_BEGUN)))
-        }
+        Ok(status) => Err(ExitCode::from(code(status))),
         Err(fault) => Err(failed(&cause(&fault))),
     }
 }

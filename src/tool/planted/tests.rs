@@ -28,15 +28,23 @@ impl Room {
     /// The paths that are taken back now, and their new names.
     fn taken(&mut self) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(self.watch.look());
-        let taken = self.watch.taken();
+        runtime.block_on(self.watch.look(true));
+        let taken = std::mem::take(&mut self.watch.taken);
         assert_eq!(told(&taken).is_none(), taken.is_empty());
-        taken.into_iter().map(|it| format!("{} > {}", it.path, it.to.unwrap())).collect()
+        let line = |it: Taken| match it.what {
+            What::Renamed(to) => format!("{} > {to}", it.path),
+            other => panic!("{other:?}"),
+        };
+        taken.into_iter().map(line).collect()
     }
 }
 
 fn watch(root: &Path) -> Watch {
-    Places::new(root, None).watch(Arc::new(Disk { root: root.to_owned(), is_apart: false }), None)
+    Places::new(root, None).watch(
+        Arc::new(Disk { root: root.to_owned(), is_apart: false }),
+        None,
+        None,
+    )
 }
 
 fn write(root: &Path, path: &str, text: &str) {
@@ -148,6 +156,43 @@ fn a_new_repository_stays_unless_it_names_programs() {
 
 #[test]
 fn a_file_that_cannot_be_renamed_is_reported() {
-    let taken = Taken { path: ".envrc".into(), why: "runs", to: Err("no".into()) };
+    let what = What::Stuck("no".into());
+    let taken = Taken { path: ".envrc".into(), why: "runs", what };
     assert!(told(&[taken]).unwrap().contains(".envrc, which runs (it could not be renamed: no)"));
+}
+
+#[test]
+fn a_file_of_the_repository_that_is_being_written_stays_as_long_as_it_grows() {
+    let room = Room::with(&[]);
+    let git = |script: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", script]).current_dir(room.path(""));
+        assert!(command.status().unwrap().success(), "{script}");
+    };
+    git(
+        "git init -q . && mkdir -p .github/workflows && echo one two > .github/workflows/a.yml && echo b > .exrc && git add . \
+         && git -c user.name=a -c user.email=a@a -c commit.gpgSign=false commit -qm a && rm -r .github .exrc",
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let baseline = runtime.block_on(Baseline::new(&room.path(""), None)).map(Arc::new);
+    let workspace = Arc::new(Disk { root: room.path(""), is_apart: false });
+    let mut watch = Places::new(&room.path(""), None).watch(workspace, baseline, None);
+    let mut look = |is_last: bool| {
+        runtime.block_on(watch.look(is_last));
+        told(&std::mem::take(&mut watch.taken)).unwrap_or_default()
+    };
+    fs::create_dir_all(room.path(".github/workflows")).unwrap();
+    assert_eq!(look(false), "");
+    room.write(".github/workflows/a.yml", "one");
+    assert_eq!(look(false), "");
+    room.write(".github/workflows/a.yml", "one two\n");
+    assert_eq!((look(false), look(true)), (String::new(), String::new()));
+    // the content of another path, and a beginning that stays one
+    room.write(".exrc", "one two\n");
+    assert!(look(false).contains("(renamed to .git/refused/.exrc)"));
+    room.write(".github/workflows/a.yml", "one");
+    assert_eq!(look(false), "");
+    assert!(look(false).contains("(renamed to .git/refused/workflows)"));
+    room.write(".github/workflows/a.yml", "one");
+    assert!(look(true).contains("(renamed to .git/refused/workflows2)"));
 }

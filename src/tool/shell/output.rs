@@ -24,15 +24,20 @@ pub(super) struct Output {
 struct Gathered {
     clip: Clip,
     waiting: String,
-    /// Whether a line looks as if the sandbox had refused something.
-    is_refused: bool,
+    /// The lines that look as if the sandbox had refused something, at most `KEPT`.
+    refused: Vec<String>,
 }
 
+/// The most lines that are kept apart because of their words.
+const KEPT: usize = 100;
+
 /// Parts of messages about a refused system call or a missing network.
-const REFUSED: [&str; 14] = [
+const REFUSED: [&str; 15] = [
     "Permission denied",
     "permission denied",
     "Read-only file system",
+    // a file on which a mount lies cannot be removed
+    "Device or resource busy",
     "Operation not permitted",
     "Network is unreachable",
     "name resolution",
@@ -53,7 +58,7 @@ impl Output {
             call,
             chat: desk.output.clone(),
             lines: Lines::new(desk.secrets.known_to_commands()),
-            gathered: Gathered { clip, waiting: String::new(), is_refused: false },
+            gathered: Gathered { clip, waiting: String::new(), refused: Vec::new() },
         }
     }
 
@@ -83,25 +88,24 @@ impl Output {
         }
     }
 
-    /// The answer to the call: the output, the words about the command's end, and `hint` if the output looks as if the
-    /// sandbox had refused something.
-    pub(super) fn done(
-        mut self,
-        said: impl Iterator<Item = String>,
-        hint: Option<&str>,
-        summary: String,
-    ) -> Done {
+    /// Takes the rest of the output. Returns the lines that look as if the sandbox had refused something.
+    pub(super) fn end(&mut self) -> &[String] {
         self.catch_up();
         self.lines.end(|it| self.gathered.push(it));
         self.flush();
+        &self.gathered.refused
+    }
+
+    /// The answer to the call: the output, and the words about the command's end.
+    pub(super) fn done(mut self, said: impl Iterator<Item = String>, summary: String) -> Done {
+        self.end();
         let count = self.lines.secrets();
         let marked = (count > 0).then(|| secret::told(count));
-        let Gathered { clip, is_refused, .. } = self.gathered;
+        let Gathered { clip, .. } = self.gathered;
         let is_silent = clip.is_empty();
         let output = if is_silent { String::new() } else { clip.finish() };
         let silent = is_silent.then(|| "[no output]".to_owned());
-        let hint = hint.filter(|_| is_refused).map(str::to_owned);
-        let after: Vec<String> = silent.into_iter().chain(marked).chain(said).chain(hint).collect();
+        let after: Vec<String> = silent.into_iter().chain(marked).chain(said).collect();
         Done { after: after.join("\n"), ..Done::new(output, summary) }
     }
 }
@@ -109,7 +113,9 @@ impl Output {
 impl Gathered {
     fn push(&mut self, lines: &str) {
         lines.split_terminator('\n').for_each(|line| self.clip.push(line));
-        self.is_refused |= is_refusal(lines);
+        if is_refusal(lines) && self.refused.len() < KEPT {
+            self.refused.extend(lines.lines().filter(|it| is_refusal(it)).map(str::to_owned));
+        }
         self.waiting.push_str(lines);
         if self.waiting.len() > WAITING {
             let from = self.waiting.len() - WAITING / 2;

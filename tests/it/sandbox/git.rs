@@ -81,6 +81,32 @@ fn git_among_other_commands_does_not_start_if_it_would_change_locked_files() {
 }
 
 #[test]
+fn the_exit_code_of_git_stays_if_its_settings_are_not_carried_over() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    for (command, code) in [
+        // git adds the remote, and fails to fetch from it
+        ("git remote add -f up ext::false", 1),
+        ("git remote add up ext::false", 128),
+        ("git remote add -f down ../nowhere.git", 1),
+    ] {
+        let input = json!({ "command": format!("{command}; echo code $?") });
+        let (said, _) = call(&scene, "shell", input, "");
+        assert!(
+            said.contains(&format!("code {code}\n")) || said.ends_with(&format!("code {code}")),
+            "{said}"
+        );
+        let is_refused =
+            said.contains("configuration of the repository was not changed (remote.up.url)");
+        assert_eq!(is_refused, command.contains("ext::"), "{said}");
+    }
+    let config = scene.on_disk(".git/config").unwrap();
+    assert!(config.contains("nowhere.git") && !config.contains("ext::"), "{config}");
+}
+
+#[test]
 fn git_does_not_get_past_the_look_by_another_name() {
     if !is_full() {
         return;
@@ -116,6 +142,124 @@ fn git_does_not_get_past_the_look_by_another_name() {
         "",
     );
     assert!(said.contains("AGENTS.md") && said.contains("a.txt"), "{said}");
+}
+
+/// A branch that has more locked files than `main`.
+const MORE: &str = "set -e; git checkout -qb more; mkdir .vscode .github/actions; echo '{}' > .vscode/settings.json; \
+    echo a > .github/actions/a.yml; echo b > .github/actions/b.yml; ln -s AGENTS.md CLAUDE.md; git add -A; \
+    git commit -qm more; git checkout -q main; rm -rf .vscode .github/actions";
+
+/// Git under another name: a program that has git built in, in whose place Caliban does not stand.
+const OTHER: &str = "target/dulwich";
+
+fn start_with_other_git() -> Scene {
+    let scene = start();
+    let setup = &scene.nvim.setup;
+    let root = setup.path("");
+    let made = Command::new("bash").arg("-c").arg(MORE).current_dir(&root).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let exec = Command::new("git").arg("--exec-path").output().unwrap();
+    let exec = String::from_utf8(exec.stdout).unwrap();
+    std::fs::create_dir_all(root.join("target")).unwrap();
+    std::fs::copy(format!("{}/git", exec.trim()), root.join(OTHER)).unwrap();
+    std::fs::write(root.join(".git/info/exclude"), "target\n").unwrap();
+    scene
+}
+
+fn run(scene: &Scene, command: &str) -> String {
+    let (said, was_asked) = call(scene, "shell", json!({ "command": command }), "");
+    assert!(!was_asked, "{said}");
+    said
+}
+
+#[test]
+fn locked_files_that_the_repository_held_stay_when_another_program_checks_them_out() {
+    if !is_full() {
+        return;
+    }
+    let scene = start_with_other_git();
+    let said = run(&scene, "target/dulwich checkout -q more; echo code $?");
+    assert_eq!(said, "code 0");
+    assert_eq!(scene.on_disk(".vscode/settings.json").as_deref(), Some("{}\n"));
+    assert_eq!(scene.on_disk("CLAUDE.md").as_deref(), Some("Be kind.\n"));
+    let said = run(
+        &scene,
+        "git status --porcelain; git add -A && git commit -q --allow-empty -m next; \
+        git diff --stat more~0 HEAD; git ls-files | grep -c -e vscode -e actions -e CLAUDE",
+    );
+    assert_eq!(said, "4");
+    // the files are locked from now on
+    let said = run(&scene, "echo evil > .vscode/settings.json");
+    assert!(said.contains("Read-only file system"), "{said}");
+}
+
+#[test]
+fn a_stranger_s_file_at_a_path_that_the_repository_knows_is_taken_out_of_the_project() {
+    if !is_full() {
+        return;
+    }
+    let scene = start_with_other_git();
+    for make in [
+        "mkdir .vscode; echo evil > .vscode/settings.json",
+        "mkdir .vscode; echo '{}' > .vscode/settings.json; echo evil > .vscode/tasks.json",
+        "mkdir -p .vscode/a; ln -s /bin/true .vscode/settings.json",
+    ] {
+        let said = run(&scene, make);
+        assert!(said.contains(".vscode, which runs when a folder is entered or opened (renamed to .git/refused/.vscode"), "{said}");
+        assert!(!scene.nvim.setup.path(".vscode").exists());
+        assert_eq!(run(&scene, "git add -A; git status --porcelain"), "[no output]");
+    }
+    assert_eq!(scene.on_disk(".git/refused/.vscode/settings.json").as_deref(), Some("evil\n"));
+    // also where the link leads that a command puts in the place of the folder
+    let outside = scene.nvim.setup.path("").parent().unwrap().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    let said = run(
+        &scene,
+        &format!(
+            "rm -r .git/refused; ln -s {} .git/refused; echo evil > .envrc",
+            outside.display()
+        ),
+    );
+    assert!(said.contains("(renamed to .envrc.refused)"), "{said}");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn a_locked_file_of_a_commit_that_a_command_has_made_is_not_checked_out_and_no_commit_deletes_it() {
+    if !is_full() {
+        return;
+    }
+    let scene = start_with_other_git();
+    run(
+        &scene,
+        "set -e; b=$(echo evil | git hash-object -w --stdin); export GIT_INDEX_FILE=$TMPDIR/index; \
+        git read-tree more; git update-index --add --cacheinfo 100644,$b,.envrc; t=$(git write-tree); \
+        git update-ref refs/heads/evil $(git commit-tree -p main -m evil $t)",
+    );
+    let said = run(&scene, "target/dulwich checkout -q evil; echo code $?");
+    assert!(
+        said.contains("code 0") && said.contains(".envrc, which runs when a folder is entered"),
+        "{said}"
+    );
+    assert!(
+        said.contains("not on disk, because commands may not create them: .envrc. They are marked"),
+        "{said}"
+    );
+    assert_eq!(scene.on_disk(".envrc"), None);
+    assert_eq!(scene.on_disk(".git/refused/.envrc").as_deref(), Some("evil\n"));
+    assert_eq!(scene.on_disk(".vscode/settings.json").as_deref(), Some("{}\n"));
+    let said = run(
+        &scene,
+        "git status --porcelain; echo x > x.txt; git add -A && git commit -qm next; \
+        git ls-tree --name-only HEAD .envrc x.txt",
+    );
+    assert_eq!(said, ".envrc\nx.txt");
+    // the way that the model was told
+    assert_eq!(run(&scene, "git update-index --no-skip-worktree -- .envrc"), "[no output]");
+    let input = json!({ "command": "git checkout -- .envrc" });
+    let (_, was_asked) = call(&scene, "shell", input, ":Caliban approve<CR>");
+    assert!(was_asked);
+    assert_eq!(scene.on_disk(".envrc").as_deref(), Some("evil\n"));
 }
 
 #[test]

@@ -1,0 +1,179 @@
+//! What a repository held before the first command of a conversation. A command in the sandbox can make commits and
+//! references, so those that came later do not tell whose a file is.
+
+use super::checkout::Checkout;
+use super::top;
+use crate::reach::Locks;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The longest time for one question to git.
+const WAIT: Duration = Duration::from_secs(10);
+/// The most versions of a file with which its beginning is compared.
+const VERSIONS: usize = 50;
+
+/// The content of a file, or the target of a link.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::tool) struct Blob {
+    pub(in crate::tool) is_link: bool,
+    pub(in crate::tool) id: String,
+}
+
+/// The contents that paths had in any commit.
+pub(in crate::tool) type Blobs = BTreeMap<PathBuf, BTreeSet<Blob>>;
+
+pub(in crate::tool) struct Baseline {
+    checkout: Checkout,
+    /// The commits of all references, one in each line.
+    tips: Vec<u8>,
+    /// The locked files that the index had.
+    staged: Blobs,
+}
+
+impl Baseline {
+    /// `None` if the root is not in a repository that was found safe. `common` is the folder of the repository if the
+    /// root is a worktree of it.
+    pub(in crate::tool) async fn new(root: &Path, common: Option<&Path>) -> Option<Baseline> {
+        let top = top(root).to_owned();
+        let mark = top.join(".git");
+        let git_dir = match common {
+            Some(_) if top == root => {
+                let text = crate::regular::read_to_string(&mark).ok()?;
+                root.join(text.strip_prefix("gitdir: ")?.trim_end()).canonicalize().ok()?
+            }
+            _ if mark.symlink_metadata().is_ok_and(|it| it.is_dir()) => mark,
+            _ => return None,
+        };
+        let checkout = Checkout::new(git_dir, top, WAIT).await.ok()?;
+        checkout.run(["rev-parse", "--git-dir"], WAIT).await.ok()?;
+        let listed = checkout.run(["show-ref", "--head", "--dereference"], WAIT).await;
+        let listed = String::from_utf8_lossy(&listed.unwrap_or_default()).into_owned();
+        let tips: BTreeSet<&str> =
+            listed.lines().filter_map(|it| it.split_once(' ')).map(|it| it.0).collect();
+        let tips = tips.into_iter().flat_map(|it| [it, "\n"]).collect::<String>().into_bytes();
+        let mut it = Baseline { checkout, tips, staged: Blobs::new() };
+        let locks = Locks::new();
+        for (path, blob, _) in it.entries(&[]).await {
+            let below = path.strip_prefix(root).ok().and_then(Path::to_str);
+            if below.is_some_and(|it| locks.unit(it).is_some()) {
+                it.staged.entry(path).or_default().insert(blob);
+            }
+        }
+        Some(it)
+    }
+
+    /// The folder of the repository, or what it has for this worktree.
+    pub(in crate::tool) fn folder(&self) -> &Path {
+        &self.checkout.git_dir
+    }
+
+    /// The contents that a path, and the paths below it, had in the commits and the index of that time.
+    pub(in crate::tool) async fn blobs(&self, path: &Path) -> Blobs {
+        let mut blobs: Blobs = self
+            .staged
+            .iter()
+            .filter(|it| it.0.starts_with(path))
+            .map(|it| (it.0.clone(), it.1.clone()))
+            .collect();
+        let Some(name) = self.name(path).filter(|_| !self.tips.is_empty()) else { return blobs };
+        let log = [
+            "--literal-pathspecs",
+            "log",
+            "--format=",
+            "--raw",
+            "--no-abbrev",
+            "-z",
+            "-m",
+            "--root",
+            "--full-history",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-show-signature",
+            "--stdin",
+            "--",
+            name,
+        ];
+        let listed = self.checkout.fed(&log, self.tips.clone(), WAIT).await.unwrap_or_default();
+        let mut words = listed.split(|it| *it == 0);
+        while let Some(word) = words.next() {
+            let word = String::from_utf8_lossy(word);
+            let Some(it) = word.trim_start_matches('\n').strip_prefix(':') else { continue };
+            let (Some([_, mode, _, id]), Some(path)) =
+                (it.split(' ').collect::<Vec<_>>().first_chunk().copied(), words.next())
+            else {
+                continue;
+            };
+            if let Some(blob) = Blob::of(mode, id) {
+                let path = self.checkout.tree.join(String::from_utf8_lossy(path).as_ref());
+                blobs.entry(path).or_default().insert(blob);
+            }
+        }
+        blobs
+    }
+
+    /// The name of a content in the repository, whether the repository has it or not.
+    pub(in crate::tool) async fn id(&self, bytes: Vec<u8>) -> Option<String> {
+        let hash = ["hash-object", "-t", "blob", "--stdin"];
+        let said = self.checkout.fed(&hash, bytes, WAIT).await.ok()?;
+        Some(String::from_utf8_lossy(&said).trim_end().to_owned())
+    }
+
+    /// Whether one of these contents begins with these bytes.
+    pub(in crate::tool) async fn begins(&self, blobs: &BTreeSet<Blob>, bytes: &[u8]) -> bool {
+        for it in blobs.iter().take(VERSIONS) {
+            let whole = self.checkout.run(["cat-file", "blob", &it.id], WAIT).await;
+            if whole.is_ok_and(|it| it.starts_with(bytes)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The files at and below a path that the index has now and git expects on disk. With `is_new` without those that
+    /// the index had at that time too: if they are missing, the user may have deleted them.
+    pub(in crate::tool) async fn expected(&self, path: &Path, is_new: bool) -> Vec<PathBuf> {
+        let Some(name) = self.name(path) else { return Vec::new() };
+        let entries = self.entries(&[name]).await.into_iter();
+        let is_old =
+            |path: &PathBuf, blob: &Blob| self.staged.get(path).is_some_and(|it| it.contains(blob));
+        let expected = entries.filter(|it| it.2 && !(is_new && is_old(&it.0, &it.1)));
+        expected.map(|it| it.0).collect()
+    }
+
+    /// Marks entries of the index as files that are not checked out, so that a commit of everything keeps them. Returns
+    /// whether git has done so.
+    pub(in crate::tool) async fn keep(&self, paths: &[PathBuf]) -> bool {
+        let names = paths.iter().filter_map(|it| self.name(it));
+        let input = names.flat_map(|it| [it, "\0"]).collect::<String>().into_bytes();
+        let marked = ["update-index", "-z", "--skip-worktree", "--stdin"];
+        self.checkout.fed(&marked, input, WAIT).await.is_ok()
+    }
+
+    /// The entries of the index, and whether git expects the file of each on disk.
+    async fn entries(&self, names: &[&str]) -> Vec<(PathBuf, Blob, bool)> {
+        let list = ["--literal-pathspecs", "ls-files", "-z", "-t", "--stage", "--"];
+        let listed = self.checkout.run([&list, names].concat(), WAIT).await.unwrap_or_default();
+        let entry = |it: &[u8]| {
+            let text = String::from_utf8_lossy(it);
+            let (about, path) = text.split_once('\t')?;
+            let [tag, mode, id, _] = *about.split(' ').collect::<Vec<_>>().first_chunk()?;
+            Some((self.checkout.tree.join(path), Blob::of(mode, id)?, tag == "H"))
+        };
+        listed.split(|it| *it == 0).filter_map(entry).collect()
+    }
+
+    /// The name that git has for a path.
+    fn name<'a>(&self, path: &'a Path) -> Option<&'a str> {
+        path.strip_prefix(&self.checkout.tree).ok()?.to_str()
+    }
+}
+
+impl Blob {
+    /// `None` for what is neither a file nor a link.
+    fn of(mode: &str, id: &str) -> Option<Blob> {
+        let is_link = mode == "120000";
+        (is_link || mode.starts_with("100")).then(|| Blob { is_link, id: id.to_owned() })
+    }
+}
