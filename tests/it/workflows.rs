@@ -4,6 +4,7 @@
 mod table;
 
 use crate::kit::alone;
+use crate::kit::dice::{Dice, number};
 use crate::kit::sandbox::is_full;
 use caliban::event::Access;
 use caliban::message::{CallId, Input, ToolCall};
@@ -36,8 +37,7 @@ ls .git | grep -E 'HEAD$|^rebase|^sequencer|^BISECT|\.lock$' | sort
 find . -name .git -prune -o -type f -print0 | sort -z | xargs -0 sha1sum
 find . -name '*.refused*'
 "#;
-const REMOTES: &str =
-    "git for-each-ref --format='%(refname) %(tree) %(subject)' refs/remotes; git ls-remote origin";
+const REMOTES: &str = "git for-each-ref --format='%(refname) %(tree) %(subject)' refs/remotes; git -C ../remote.git for-each-ref --format='%(refname) %(tree) %(subject)'";
 
 /// The folders of one workflow: `project` is a repository, `remote.git` its remote.
 struct Place {
@@ -56,7 +56,7 @@ fn bash(folder: &Path, script: &str) -> (i32, String) {
 }
 
 /// The repositories from which each workflow starts.
-fn seed() -> &'static Path {
+fn seed_of_all() -> &'static Path {
     static MADE: OnceLock<TempDir> = OnceLock::new();
     let made = MADE.get_or_init(|| {
         let dir = tempfile::tempdir().unwrap();
@@ -126,31 +126,59 @@ impl Place {
 /// How the workflow went by the tool, and in words what was wrong.
 async fn tried(flow: &Flow, folder: &Path) -> Result<Outcome, String> {
     let made = folder.join("made");
-    let start = Place::new(made.clone(), seed());
+    let start = Place::new(made.clone(), seed_of_all());
     let (code, said) = bash(start.root(), &format!("set -e\n{}", flow.before));
     if code != 0 {
         return Err(format!("the preparation failed: {said}"));
     }
-    let (bare, tooled) = (start, Place::new(folder.join("tool"), &made));
+    let pair = Pair::new(start, Place::new(folder.join("tool"), &made));
     let mut outcome = Outcome::Same;
-    // git notes the times of the copied files
-    for it in [&bare, &tooled] {
-        bash(it.root(), "git status --porcelain");
-    }
     for step in flow.steps {
-        let mut ran = tooled.run(step, Vec::new()).await;
+        match pair.step(step).await? {
+            Outcome::Same => (),
+            Outcome::Asked => outcome = Outcome::Asked,
+            Outcome::Refused => return Ok(Outcome::Refused),
+        }
+    }
+    pair.end()?;
+    Ok(outcome)
+}
+
+/// Two equal places: in one the steps run bare, in the other by the tool.
+struct Pair {
+    bare: Place,
+    tooled: Place,
+}
+
+impl Pair {
+    fn new(bare: Place, tooled: Place) -> Pair {
+        // git notes the times of the copied files
+        for it in [&bare, &tooled] {
+            bash(it.root(), "git status --porcelain");
+        }
+        Pair { bare, tooled }
+    }
+
+    fn same(&self, what: &str) -> Result<(), String> {
+        same(&self.bare.state(), &self.tooled.state(), what)
+    }
+
+    /// Runs a step in both places. One that the tool refuses is not run bare either.
+    async fn step(&self, step: &str) -> Result<Outcome, String> {
+        let mut outcome = Outcome::Same;
+        let mut ran = self.tooled.run(step, Vec::new()).await;
         if let Some(Access::Act { unlocked, .. }) = ran.needed.take() {
-            same(&bare.state(), &tooled.state(), &format!("{step}: before the question"))?;
+            self.same(&format!("{step}: before the question"))?;
             outcome = Outcome::Asked;
-            ran = tooled.run(step, unlocked.clone()).await;
+            ran = self.tooled.run(step, unlocked.clone()).await;
             if ran.needed.is_some() {
                 return Err(format!("{step}: asked again after {unlocked:?}"));
             }
         } else if ran.answer.text.contains("caliban: git ") {
-            same(&bare.state(), &tooled.state(), &format!("{step}: refused"))?;
+            self.same(&format!("{step}: refused"))?;
             return Ok(Outcome::Refused);
         }
-        let (code, said) = bash(bare.root(), step);
+        let (code, said) = bash(self.bare.root(), step);
         let exit = format!("exit {code}");
         if ran.answer.summary != exit {
             let Ran { answer, .. } = ran;
@@ -159,11 +187,49 @@ async fn tried(flow: &Flow, folder: &Path) -> Result<Outcome, String> {
                 answer.summary, answer.text
             ));
         }
+        Ok(outcome)
     }
-    same(&bare.state(), &tooled.state(), "the end")?;
-    let remotes = [&bare, &tooled].map(|it| bash(it.root(), REMOTES).1);
-    same(&remotes[0], &remotes[1], "remotes")?;
-    Ok(outcome)
+
+    fn end(&self) -> Result<(), String> {
+        self.same("the end")?;
+        let remotes = [&self.bare, &self.tooled].map(|it| bash(it.root(), REMOTES).1);
+        same(&remotes[0], &remotes[1], "remotes")
+    }
+}
+
+/// How many random sequences of steps are tried. The environment variable `WORKFLOWS` sets another number, and
+/// `WORKFLOWS_SEED` chooses others.
+const SEQUENCES: u64 = 3;
+/// The steps of a sequence.
+const STEPS: usize = 8;
+
+/// Runs steps of all workflows that need no preparation, in any order. After each, both places are the same.
+#[test]
+fn git_does_the_same_in_the_sandbox_in_any_order_of_steps() {
+    if !is_full() || alone::has_passed() {
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let flows = TABLE.iter().filter(|it| it.before.is_empty());
+    let steps: Vec<&str> = flows.flat_map(|it| it.steps).copied().collect();
+    let seed = number("WORKFLOWS_SEED", 20);
+    for sequence in 0..number("WORKFLOWS", SEQUENCES) {
+        let mut dice = Dice(seed.wrapping_add(sequence));
+        let chosen: Vec<&str> = (0..STEPS).map(|_| *dice.one_of(&steps)).collect();
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let made = Place::new(base.join("made"), seed_of_all());
+        let pair = Pair::new(made, Place::new(base.join("tool"), &base.join("made")));
+        let went = runtime.block_on(async {
+            for step in &chosen {
+                pair.step(step).await?;
+                pair.same(step)?;
+            }
+            pair.end()
+        });
+        let which = format!("WORKFLOWS_SEED={} WORKFLOWS=1", seed.wrapping_add(sequence));
+        assert_eq!(went, Ok(()), "{which}: {chosen:#?}");
+    }
 }
 
 fn same(wanted: &str, found: &str, what: &str) -> Result<(), String> {
@@ -187,7 +253,7 @@ fn a_project_in_the_folder_of_shared_memory_is_a_project() {
         return;
     }
     let Ok(dir) = tempfile::tempdir_in("/dev/shm") else { return };
-    let place = Place::new(dir.path().canonicalize().unwrap().join("made"), seed());
+    let place = Place::new(dir.path().canonicalize().unwrap().join("made"), seed_of_all());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let command = "cat AGENTS.md && echo x > x.txt && git add x.txt && ls -A /dev/shm | wc -l";
     let ran = runtime.block_on(place.run(command, Vec::new()));

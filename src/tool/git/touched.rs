@@ -37,6 +37,10 @@ const PICK_VALUES: [&str; 6] = ["-m", "--mainline", "-s", "--strategy", "-X", "-
 /// The folder of the submodules' repositories, relative to the top of the working tree.
 const MODULES: &str = ".git/modules";
 
+/// The configuration of the repository, and the one of its first worktree.
+const CONFIG: &str = ".git/config";
+const OWN_CONFIG: &str = ".git/config.worktree";
+
 /// The folder with what git keeps of each worktree.
 const WORKTREES: &str = ".git/worktrees";
 
@@ -64,13 +68,16 @@ pub(super) fn touched(it: &Invocation, glance: &Glance) -> Vec<String> {
         "stash" => look.stash(),
         "am" | "apply" => look.patch(),
         "clean" => look.clean(),
-        "rm" if !it.has(&["--cached", "-n", "--dry-run"]) => look.tracked(&look.named()),
+        "rm" if !it.has(&["--cached", "-n", "--dry-run"]) => {
+            [look.tracked(&look.named()), look.modules(&look.named())].concat()
+        }
         "mv" if !it.has(&["-n", "--dry-run"]) => look.moved(),
         "submodule" => look.submodule(),
         "sparse-checkout" => look.sparse(),
         "worktree" => look.worktree(),
         "bisect" => look.bisect(),
-        "read-tree" | "checkout-index" => look.tracked(&[]),
+        "read-tree" if it.has(&["-u"]) => look.trees(),
+        "checkout-index" => look.indexed(),
         _ => Vec::new(),
     };
     all.sort();
@@ -342,15 +349,25 @@ impl Look<'_> {
         let name = |it: &&str| it.trim_end_matches('/').rsplit('/').next().map(str::to_owned);
         let below = from.iter().filter_map(name).map(|it| format!("{to}/{it}"));
         let below: Vec<String> = below.collect();
-        moved.into_iter().chain(below).chain([to]).collect()
+        let modules = self.modules(from);
+        moved.into_iter().chain(below).chain([to]).chain(modules).collect()
+    }
+
+    /// What git changes besides if a submodule is among these paths.
+    fn modules(&self, paths: &[&str]) -> Vec<String> {
+        let stage = [&["ls-files", "--stage", "-z", "--"], paths].concat();
+        let has_module = self.glance.paths(&stage).iter().any(|it| it.starts_with("160000 "));
+        let all = [".gitmodules", MODULES].into_iter().filter(|_| has_module);
+        all.map(str::to_owned).collect()
     }
 
     fn submodule(&self) -> Vec<String> {
-        let modules = MODULES.to_owned();
+        let owned = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect();
         match self.it.plain(&[]).first().copied() {
-            Some("add") => vec![modules, ".gitmodules".to_owned()],
-            Some("update" | "absorbgitdirs") => vec![modules],
-            Some("set-url" | "set-branch") => vec![".gitmodules".to_owned()],
+            Some("add") => owned(&[CONFIG, MODULES, ".gitmodules"]),
+            Some("update" | "absorbgitdirs") => owned(&[CONFIG, MODULES]),
+            Some("init" | "deinit" | "sync") => owned(&[CONFIG]),
+            Some("set-url" | "set-branch") => owned(&[CONFIG, ".gitmodules"]),
             _ => Vec::new(),
         }
     }
@@ -374,9 +391,26 @@ impl Look<'_> {
         named.map(|it| format!("{WORKTREES}/{it}/commondir")).collect()
     }
 
+    /// The files that differ from the trees that are read. Git itself does this when it gives up a merge.
+    fn trees(&self) -> Vec<String> {
+        let trees = self.it.plain(&["--prefix", "--index-output", "--exclude-per-directory"]);
+        trees.iter().flat_map(|it| self.diff(&[it])).collect()
+    }
+
+    /// The files that are written as the index has them.
+    fn indexed(&self) -> Vec<String> {
+        match self.it.value(&["--prefix"]) {
+            Some(prefix) => {
+                self.tracked(&[":/"]).iter().map(|it| format!("{prefix}{it}")).collect()
+            }
+            None => self.diff(&[]),
+        }
+    }
+
     fn sparse(&self) -> Vec<String> {
         let is_below = |it: &String| it.contains('/');
-        match self.it.plain(&[]).first().copied() {
+        let settings = [CONFIG, OWN_CONFIG].map(str::to_owned).to_vec();
+        let files: Vec<String> = match self.it.plain(&[]).first().copied() {
             // with folders, the files at the top always stay
             Some("set" | "add" | "reapply" | "init") if !self.it.has(&["--no-cone"]) => {
                 self.tracked(&[":/"]).into_iter().filter(is_below).collect()
@@ -386,8 +420,9 @@ impl Look<'_> {
                 let all = self.glance.paths(&["ls-files", "-t", "-z", "--full-name", ":/"]);
                 all.iter().filter_map(|it| it.strip_prefix("S ")).map(str::to_owned).collect()
             }
-            _ => Vec::new(),
-        }
+            _ => return Vec::new(),
+        };
+        [settings, files].concat()
     }
 
     /// The paths that differ between the commits that a search may visit.

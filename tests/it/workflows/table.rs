@@ -80,6 +80,20 @@ const REMOTE_LOCKS: &str = "git clone -q ../remote.git ../o; cd ../o; git config
     echo r > AGENTS.md; git commit -qam 'remote 1'; git push -q origin main; cd ../project; rm -rf ../o; \
     git branch -q -u origin/main";
 const SUBMODULE: &str = "git clone -q --bare . ../sub.git";
+/// The project has a submodule in `out2`.
+const WITH_SUBMODULE: &str = "git clone -q --bare . ../sub.git; git -c protocol.file.allow=always submodule -q add ../sub.git out2; git commit -qm sub";
+/// The project is a clone that has no contents but those of the files that are checked out.
+const PARTIAL: &str = "git -C ../remote.git config uploadpack.allowFilter true; \
+    git -C ../remote.git config uploadpack.allowAnySHA1InWant true; find . -mindepth 1 -delete; \
+    git clone -q --template= --filter=blob:none file://$PWD/../remote.git .; git remote set-url origin ../remote.git; mkdir -p .git/hooks; git config user.name T; \
+    git config user.email t@l; git config commit.gpgSign false";
+/// Files by a filter, as LFS has it.
+const FILTERED: &str = "git config filter.lfs.clean cat; git config filter.lfs.smudge cat; git config filter.lfs.required true; \
+    echo '*.bin filter=lfs -text' >> .gitattributes; printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:0\\nsize 1\\n' > big.bin; \
+    git add -A; git commit -qm lfs; git checkout -qb newer; echo 'size 2' >> big.bin; git commit -qam newer; git checkout -q main";
+/// All programs of the repository that run around commits and branches.
+const HOOKS: &str = "for it in prepare-commit-msg commit-msg post-commit post-checkout post-merge pre-rebase pre-push post-rewrite; do \
+    printf '#!/bin/sh\\necho '$it' >> .git/ran.txt\\n' > .git/hooks/$it; chmod +x .git/hooks/$it; done";
 
 #[rustfmt::skip]
 pub(super) const TABLE: &[Flow] = &[
@@ -158,6 +172,33 @@ pub(super) const TABLE: &[Flow] = &[
     flow("mailed patch", "git format-patch -q -1 plain --stdout > ../p.mbox", &["git am -q ../p.mbox"], Same),
     flow("bisect", "git branch -q good HEAD~1; git bisect start -q HEAD good", &["git bisect log", "git bisect reset"], Same),
     flow("garbage collection", "", &["git gc -q"], Same),
+    flow("signing of a tag that fails", "git config gpg.program false", &["git tag -s -m s v9", "git tag -l"], Same),
+    flow("signing that fails in a merge and a rebase", "git config gpg.program false; git config commit.gpgSign true", &["git merge plain -m merged", "git merge --abort", "git rebase --no-ff HEAD~1", "git rebase --abort"], Same),
+    flow("signing that fails among other commands", "git config gpg.program false; echo x >> a.txt", &["git add -A && git commit -S -qm signed; git status --short"], Same),
+    flow("garbage collection of what is not needed", "git branch -D plain; git reflog expire --expire=now --all", &["git gc -q --prune=now", "git gc --auto", "git count-objects", "git fsck"], Same),
+    flow("packing", "", &["git repack -q -a -d", "git pack-refs --all", "git prune", "git maintenance run -q --task=gc"], Same),
+    flow("clone into the project's root", "find . -mindepth 1 -delete", &["git clone -q ../remote.git ."], Refused),
+    flow("clone into the project's root by its path", "find . -mindepth 1 -delete", &["git clone -q ../remote.git $PWD && ls"], Refused),
+    flow("clone into the project's root without files", "find . -mindepth 1 -delete", &["git clone -q -n --template= ../remote.git .", "git reset -q --hard"], Asked),
+    flow("upstream in a worktree", "", &["git worktree add -q out/w plain", "cd out/w && git branch -u origin/main", "git -C out/w push -q -u origin plain", "git -C out/w status -sb"], Same),
+    flow("branches in a worktree", "", &["git worktree add -q out/w plain", "cd out/w && git checkout -q -b topic origin/feature && git branch -vv", "git branch -D conflict"], Same),
+    flow("submodule that is there already", SUBMODULE, &["git clone -q ../sub.git out2", "git submodule add ../sub.git out2", "git commit -qm sub", "git submodule status"], Asked),
+    flow("submodule that is updated", WITH_SUBMODULE, &["git submodule update --init", "git submodule status"], Asked),
+    flow("submodule that is left and taken again", WITH_SUBMODULE, &["git submodule deinit -f out2", "git submodule update --init"], Asked),
+    flow("submodule in a list of commands", WITH_SUBMODULE, &["git submodule update --init && ls out2"], Refused),
+    flow("submodule with a new commit", WITH_SUBMODULE, &["cd out2 && git checkout -q --detach plain", "git commit -qam newer", "git submodule update", "git submodule foreach git status --short"], Asked),
+    flow("submodule that is removed", WITH_SUBMODULE, &["git rm -q out2", "git commit -qm gone"], Asked),
+    flow("submodule that is renamed", WITH_SUBMODULE, &["git mv out2 docs/sub", "git commit -qm moved", "git submodule status"], Asked),
+    flow("sparse checkout", "", &["git sparse-checkout set src", "git sparse-checkout list", "git sparse-checkout disable"], Asked),
+    flow("sparse checkout in a list of commands", "", &["git sparse-checkout set src && ls"], Refused),
+    flow("branches of a sparse checkout", "git sparse-checkout set src .github", &["git checkout -q plain", "git checkout -q main", "git merge conflict", "git merge --abort"], Same),
+    flow("partial clone with files", "git -C ../remote.git config uploadpack.allowFilter true", &["git clone -q --filter=blob:none file://$PWD/../remote.git out/c", "git -C out/c checkout -q feature && ls out/c"], Same),
+    flow("branches of a partial clone", PARTIAL, &["git checkout -q feature", "git checkout -q main", "git log -p -3"], Same),
+    flow("locked files of a partial clone", PARTIAL, &["git checkout -q feature-locked"], Asked),
+    flow("files by a filter", FILTERED, &["git checkout -q newer", "echo x >> big.bin", "git commit -qam x", "git checkout -q main", "git stash list"], Same),
+    flow("hooks", HOOKS, &["echo x >> a.txt", "git commit -qam x", "git merge -q plain", "git checkout -q -b topic", "git rebase -q conflict", "git push -q origin topic"], Same),
+    flow("hook that refuses a push", "printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-push; chmod +x .git/hooks/pre-push", &["git push origin main:other", "git push --no-verify origin main:other"], Same),
+    flow("hook that a command writes", "", &["printf '#!/bin/sh\\nexit 1\\n' > hook.sh", "git config core.hooksPath ."], Refused),
     flow("notes and reflog", "", &["git notes add -m note", "git reflog -1", "git update-ref refs/heads/x HEAD"], Same),
     flow("alias", "git config alias.co checkout", &["git co plain", "git co locked"], Asked),
     flow("another folder", "", &["cd src && git checkout locked"], Asked),
