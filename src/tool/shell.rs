@@ -19,7 +19,6 @@ pub(super) use output::is_refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
@@ -177,13 +176,10 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let process =
             Process::start(command, streams, Some(Duration::from_secs(time)), gate, watch);
         let end = attend(process.await.map_err(started)?, &mut output).await;
-        let lines = output.end();
-        let failed = limits.as_ref().filter(|_| end.has_failed() && !lines.is_empty());
-        let stopped = match failed {
-            Some(limits) => stopped(&desk.root, &limits.fixed(&desk.root), lines).await,
+        let hint = match &limits {
+            Some(limits) => hint(desk, limits, output.end(), &end).await,
             None => None,
         };
-        let hint = failed.filter(|_| stopped.is_none()).map(limited).or(stopped);
         let said =
             [said(&end, time), proxy::told(&end.refused), planted::told(&end.taken), unsaved, hint];
         let done = output.done(said.into_iter().flatten(), end.summary());
@@ -209,18 +205,20 @@ fn limited(limits: &Limits) -> String {
     )
 }
 
-/// The hint for the model if a program could not write these locked paths, which these lines of its output name. A
-/// program that has git built in stops there, in the middle of a checkout or a merge.
-async fn stopped(root: &Path, locked: &[String], lines: &[String]) -> Option<String> {
-    let is_named = |it: &&String| lines.iter().any(|line| line.contains(it.as_str()));
-    let named: Vec<&str> = locked.iter().filter(is_named).map(String::as_str).collect();
-    if named.is_empty() {
+/// What the model is told if the sandbox may have stopped the command. `lines` are those of its output that read so. A
+/// program that has git built in stops at a locked file in the middle of a checkout or a merge.
+async fn hint(desk: &Desk, limits: &Limits, lines: &[String], end: &End) -> Option<String> {
+    if lines.is_empty() || !end.has_failed() {
         return None;
     }
-    let head = Head::look(root, BRIEF).await;
-    let undo = head
-        .and_then(|it| it.unfinished)
-        .map_or_else(String::new, |it| format!(" {it} takes it back."));
+    let fixed = limits.fixed(&desk.root);
+    let is_named = |it: &&String| lines.iter().any(|line| line.contains(it.as_str()));
+    let named: Vec<&str> = fixed.iter().filter(is_named).map(String::as_str).collect();
+    if named.is_empty() {
+        return Some(limited(limits));
+    }
+    let head = Head::look(&desk.root, BRIEF).await.and_then(|it| it.unfinished);
+    let undo = head.map_or_else(String::new, |it| format!(" {it} takes it back."));
     Some(format!(
         "[commands may not write {}: such files run outside of the sandbox or tell agents what to do. If a program was \
          checking out, merging or the like, it stopped in the middle: git status and git diff show what it had changed \
