@@ -341,6 +341,10 @@ impl Session {
     fn settle(&mut self, why: &End) {
         self.note_end(why);
         self.settle_workers(why);
+        if *why == End::Cancelled {
+            // what the user writes after the stop goes first
+            self.held.extend(self.queue.iter().map(|it| it.id));
+        }
         if let Phase::Acting { open, .. } = std::mem::take(&mut self.phase) {
             let answers = open.into_iter().map(|it| match &it.state {
                 State::Done(answer) => answer.clone(),

@@ -47,8 +47,8 @@ pub enum Input {
     Unqueue {
         id: u32,
     },
-    /// The user sends a message that has been held back since the session was opened. Without an id, all such messages
-    /// are sent.
+    /// The user sends a message that has been held back since the session was opened or a turn was stopped. Without an
+    /// id, all such messages are sent.
     SendHeld {
         id: Option<u32>,
     },

@@ -84,7 +84,8 @@ pub struct Session {
     /// The system prompt (if there is one), then the messages of the conversation, including notes for the user.
     pub messages: Vec<Message>,
     pub queue: Vec<Queued>,
-    /// The ids of queued messages from before the session was opened. Only the user sends them. Never saved.
+    /// The ids of queued messages from before the session was opened or a turn was stopped. Only the user sends them.
+    /// Never saved.
     pub held: BTreeSet<u32>,
     /// Notes that the model gets with the next request.
     pub notes: Vec<String>,

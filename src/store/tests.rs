@@ -18,6 +18,7 @@ use crate::message::{
 use crate::session::Input;
 use expect_test::expect;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 struct Place {
     _dir: tempfile::TempDir,
@@ -165,10 +166,12 @@ fn everything() -> Session {
     session
 }
 
-/// The session as it is after saving and loading: permissions and the list of unsaved files are not saved.
+/// The session as it is after saving and loading: permissions, the list of unsaved files and which
+/// messages are held are not saved.
 fn as_saved(session: &Session) -> Session {
     let queued = session.queue.iter().map(|it| it.id).max().unwrap_or(0);
-    Session { granted: Vec::new(), unsaved: Vec::new(), queued, ..session.clone() }
+    let session = Session { held: BTreeSet::new(), queued, ..session.clone() };
+    Session { granted: Vec::new(), unsaved: Vec::new(), ..session }
 }
 
 /// The text of a session's file, with the times replaced.

@@ -1,5 +1,6 @@
 //! Keys that steer or queue a message, sent as the bytes of a terminal.
 
+use crate::kit::http::Request;
 use crate::kit::nvim::Nvim;
 use crate::kit::nvim_bin;
 use crate::kit::reply::Reply;
@@ -100,4 +101,39 @@ fn the_key_meta_enter_steers_unless_the_terminal_sends_it_as_escape_and_enter() 
     check_meta_enter(&[], true);
     check_meta_enter(&[("stdout_tty", true.into()), ("term_name", "xterm-kitty".into())], true);
     check_meta_enter(&[("stdout_tty", true.into()), ("term_name", "tmux-256color".into())], false);
+}
+
+#[test]
+fn after_a_stop_a_new_message_goes_first_and_those_before_it_are_held() {
+    let server = Server::start();
+    let _gate = server.reply(Reply::new().text("Half of").gate().text(" it."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(80, 24));
+    nvim.keys(":Caliban<CR>ione<C-s>");
+    nvim.wait_screen("Half of");
+    nvim.keys("later<C-s>");
+    nvim.wait_queue(1);
+    nvim.keys("at once<Esc>g<CR>");
+    nvim.wait_screen("joins this turn: at once");
+    nvim.keys("<C-c>");
+    nvim.wait_phase("idle");
+    nvim.wait_screen("held: later");
+    nvim.wait_screen("held: at once");
+    assert!(!nvim.transcript().contains("joins this turn"), "{}", nvim.transcript());
+    nvim.keys("<CR>");
+    nvim.wait_screen("S on a held message");
+    server.reply(Reply::said("Redirected."));
+    nvim.keys("iinstead<C-s><Esc>");
+    nvim.wait_transcript("Redirected.");
+    nvim.wait_phase("idle");
+    let said = server.requests().last().unwrap().last_user_text();
+    assert!(said.ends_with("\ninstead"), "{said}");
+    nvim.wait_queue(2);
+    server.reply(Reply::said("Later."));
+    server.reply(Reply::said("At once."));
+    nvim.go_to_transcript("held: later");
+    nvim.keys("S");
+    nvim.wait_transcript("At once.");
+    nvim.wait_queue(0);
+    let said: Vec<String> = server.requests()[2..].iter().map(Request::last_user_text).collect();
+    assert_eq!(said, ["later", "at once"]);
 }

@@ -175,7 +175,8 @@ proptest! {
         }
         drop(opened);
         let again = place.open();
-        prop_assert_eq!(again.session.unwrap(), live);
+        let unheld = |it| Session { held: BTreeSet::new(), ..it };
+        prop_assert_eq!(unheld(again.session.unwrap()), unheld(live));
         prop_assert_eq!(again.partial, partial);
         prop_assert!(again.warnings.is_empty());
     }

@@ -9,6 +9,7 @@ use caliban::message::{
 use caliban::session::{Entry, Input, Session};
 use caliban::store::{Draft, Opened, Project, Store, Unavailable};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,11 +54,12 @@ pub(super) fn open(disk: &Arc<FakeDisk>, dir: &Path) -> Opened {
     }
 }
 
-/// The session without the parts that are never saved: the permissions, and the numbers of messages that have left the
-/// queue.
+/// The session without the parts that are never saved: the permissions, which messages are held, and the numbers of
+/// messages that have left the queue.
 pub(super) fn as_saved(session: &Session) -> Session {
     let queued = session.queue.iter().map(|it| it.id).max().unwrap_or(0);
-    Session { granted: Vec::new(), unsaved: Vec::new(), queued, ..session.clone() }
+    let session = Session { held: BTreeSet::new(), queued, ..session.clone() };
+    Session { granted: Vec::new(), unsaved: Vec::new(), ..session }
 }
 
 /// The reply that the agent saves when a turn is interrupted after this text.
