@@ -157,29 +157,34 @@ fn judged(
     root: &Path,
 ) {
     let mut verdicts = judge(entries, (&reviewed, session), text, root);
-    for verdict in &mut verdicts {
-        partial.join(entries, verdict);
+    for (verdict, answers) in &mut verdicts {
+        partial.join(entries, verdict, std::mem::take(answers));
     }
     forget(entries);
     // The send fails only when the program is ending.
-    let _ = done.send(verdicts);
+    let _ = done.send(verdicts.into_iter().map(|it| it.0).collect());
 }
 
 /// Answers that wait for the reviews of other files. A call that changes several files is answered once, when the last
 /// review is settled. Calls of two sessions may have the same id.
 #[derive(Default)]
-struct Partial(HashMap<(Option<Handle>, CallId), BTreeMap<PathBuf, ToolAnswer>>);
+struct Partial(HashMap<(Option<Handle>, CallId), BTreeMap<PathBuf, Answer>>);
 
 impl Partial {
     /// Keeps back the answers to calls that still have other files under review. Every other answer is joined with the
     /// answers that were kept back for the same call.
-    fn join(&mut self, entries: &BTreeMap<u32, Entry>, verdict: &mut Verdict) {
+    fn join(
+        &mut self,
+        entries: &BTreeMap<u32, Entry>,
+        verdict: &mut Verdict,
+        answers: Vec<Answer>,
+    ) {
         let waits = |call: &CallId| {
             let of = |it: &Entry| Some(it.session) == verdict.session && it.concerns(call);
             entries.values().any(|it| !it.is_settled && of(it))
         };
-        for answer in one_a_call(std::mem::take(&mut verdict.answers)) {
-            let call = answer.id.clone();
+        for answer in one_a_call(answers) {
+            let call = answer.call.clone();
             if waits(&call) {
                 let key = (verdict.session, call);
                 self.0.entry(key).or_default().insert(verdict.path.clone(), answer);
@@ -188,45 +193,82 @@ impl Partial {
             let key = (verdict.session, call.clone());
             let mut files = self.0.remove(&key).unwrap_or_default();
             files.insert(verdict.path.clone(), answer);
-            verdict.answers.push(joined(call, files.into_values().collect()));
+            verdict.answers.push(joined(files.into_values().collect()).into());
         }
     }
 }
 
 /// Joins the answers of one call: a call may change a file's text and also rename the file.
-fn one_a_call(answers: Vec<ToolAnswer>) -> Vec<ToolAnswer> {
-    let mut calls: Vec<(CallId, Vec<ToolAnswer>)> = Vec::new();
+fn one_a_call(answers: Vec<Answer>) -> Vec<Answer> {
+    let mut calls: Vec<Vec<Answer>> = Vec::new();
     for it in answers {
         // a call from before the program was restarted has an empty id, so it is not joined with others
-        match calls.iter_mut().find(|(call, _)| *call == it.id && !call.0.is_empty()) {
-            Some((_, all)) => all.push(it),
-            None => calls.push((it.id.clone(), vec![it])),
+        match calls.iter_mut().find(|all| all[0].call == it.call && !it.call.0.is_empty()) {
+            Some(all) => all.push(it),
+            None => calls.push(vec![it]),
         }
     }
-    calls.into_iter().map(|(call, all)| joined(call, all)).collect()
+    let one = |all| Answer { files: 1, ..joined(all) };
+    calls.into_iter().map(one).collect()
 }
 
-fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
-    if answers.len() == 1 {
-        return answers.remove(0);
+fn joined(mut answers: Vec<Answer>) -> Answer {
+    let mut all = answers.remove(0);
+    for it in answers {
+        all.text.push('\n');
+        all.text.push_str(&it.text);
+        all.failed &= it.failed;
+        all.files += it.files;
+        for (count, word) in it.tally {
+            match all.tally.iter_mut().find(|other| other.1 == word) {
+                // a decision on a whole file counts once
+                Some(other) => other.0 = other.0.max(1) + count.max(1),
+                None => all.tally.push((count, word)),
+            }
+        }
     }
-    let failed = answers.iter().all(|it| it.failed);
-    let join =
-        |part: fn(&ToolAnswer) -> &str, by| answers.iter().map(part).collect::<Vec<_>>().join(by);
-    ToolAnswer {
-        text: join(|it| &it.text, "\n"),
-        summary: join(|it| &it.summary, ", "),
-        id,
-        failed,
-        output: None,
-        images: Vec::new(),
-        job_end: None,
-        foreign: None,
-        inquiry: None,
-        fault: false,
-        verdict: true,
-        session: None,
-        diff: Vec::new(),
+    all
+}
+
+/// The answer to a call, from the reviews of some of its files.
+struct Answer {
+    call: CallId,
+    text: String,
+    failed: bool,
+    /// How often the user has decided in which way; 0 for one decision on a whole file.
+    tally: Vec<(usize, &'static str)>,
+    files: usize,
+}
+
+impl Answer {
+    /// The decisions in short, as in `3 files · 3 accepted`.
+    fn summary(&self) -> String {
+        let files = (self.files > 1).then(|| format!("{} files", self.files));
+        let counted = |(count, word): &(usize, &str)| match count {
+            0 => (*word).to_owned(),
+            _ => format!("{count} {word}"),
+        };
+        files.into_iter().chain(self.tally.iter().map(counted)).collect::<Vec<_>>().join(" · ")
+    }
+}
+
+impl From<Answer> for ToolAnswer {
+    fn from(it: Answer) -> ToolAnswer {
+        ToolAnswer {
+            summary: it.summary(),
+            id: it.call,
+            text: it.text,
+            failed: it.failed,
+            output: None,
+            images: Vec::new(),
+            job_end: None,
+            foreign: None,
+            inquiry: None,
+            fault: false,
+            verdict: true,
+            session: None,
+            diff: Vec::new(),
+        }
     }
 }
 

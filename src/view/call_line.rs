@@ -141,6 +141,10 @@ pub(super) fn tool(tool: &Tool) -> Line {
 
 fn arguments(line: &mut Line, call: &ToolCall, map: &Map<String, Value>) {
     let main = main_argument(call);
+    if let Some(files) = edited_files(call, map) {
+        line.push("  ");
+        return push_files(line, &files);
+    }
     if let Some(value) = main.and_then(|it| map.get(it)).and_then(Value::as_str) {
         line.push("  ");
         line.push_main(&Shown::of(value, 2 * ARGUMENT), main == Some("path"));
@@ -168,6 +172,35 @@ fn arguments(line: &mut Line, call: &ToolCall, map: &Map<String, Value>) {
     if let Some(range) = range {
         line.push(&format!(" {range}"));
     }
+}
+
+/// The files of a call of `edit` whose edits name them; `None` for any other call.
+fn edited_files<'a>(call: &ToolCall, map: &'a Map<String, Value>) -> Option<Vec<&'a str>> {
+    let edits = map.get("edits").filter(|_| call.tool == "edit")?.as_array()?;
+    let whole = map.get("path").and_then(Value::as_str);
+    let mut files = Vec::new();
+    for path in edits.iter().filter_map(|it| it["path"].as_str().or(whole)) {
+        if !files.contains(&path) {
+            files.push(path);
+        }
+    }
+    (whole.is_none() && !files.is_empty() || files.len() > 1).then_some(files)
+}
+
+/// Appends the files that an edit changes: a path, or a list of names.
+fn push_files(line: &mut Line, files: &[&str]) {
+    if let [path] = files {
+        return line.push_main(&Shown::of(path, 2 * ARGUMENT), true);
+    }
+    let (mut all, mut starts) = (String::new(), Vec::new());
+    for path in files {
+        if !all.is_empty() {
+            all.push_str(", ");
+            starts.push(all.len());
+        }
+        all.push_str(&flat(&clip(path, ARGUMENT)));
+    }
+    line.push_names(&Shown::of(&all, 4 * ARGUMENT), &starts);
 }
 
 /// The range of lines that a `read` call asks for, as `lines=10-40`. `None` if the arguments are not numbers.
@@ -230,7 +263,7 @@ fn argument(key: &str, value: &Value) -> Option<Shown> {
 
 /// A call that has begun, in one line without the mark of a fold.
 pub fn begun(call: &ToolCall) -> String {
-    called(call, &ToolAnswer::done(&call.id, String::new(), ""), None)
+    tool(&Tool::new(&call.tool, Some(call))).text
 }
 
 /// An answered call in one line.

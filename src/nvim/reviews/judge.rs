@@ -2,11 +2,11 @@
 
 use super::super::session_link::Handle;
 use super::super::wire::{Reviewed, WireFormatting, WireWhole};
-use super::{Entry, Verdict};
+use super::{Answer, Entry, Verdict};
 use crate::edit::{
     self, Back, Decided, Decision, Fate, Formatting, Outcome, Part, Reported, Revision, Whole,
 };
-use crate::message::{CallId, ToolAnswer};
+use crate::message::CallId;
 use crate::regular;
 use crate::text::Text;
 use crate::tool;
@@ -55,7 +55,7 @@ impl Judge<'_> {
         part: &Part,
         (all, at): (&[Revision<'_>], usize),
         decisions: &[Option<Decision>],
-    ) -> ToolAnswer {
+    ) -> Answer {
         let mut outcome = edit::outcome_among(all, at, self.settled.as_ref(), &self.formattings);
         outcome.is_outside = self.reviewed.outside;
         edit::follow(&mut outcome, all[at], self.settled.as_ref(), decisions);
@@ -74,21 +74,7 @@ impl Judge<'_> {
             text.push_str(&part.note);
         }
         let failed = outcome.hunks.iter().all(Decided::is_absent);
-        ToolAnswer {
-            id: part.call.clone(),
-            text,
-            failed,
-            summary: summary(&outcome),
-            output: None,
-            images: Vec::new(),
-            job_end: None,
-            foreign: None,
-            inquiry: None,
-            fault: false,
-            verdict: true,
-            session: None,
-            diff: Vec::new(),
-        }
+        Answer { call: part.call.clone(), text, failed, tally: tally(&outcome), files: 1 }
     }
 
     /// If the settled text is not saved: why, and what of the change `part` is on disk.
@@ -132,7 +118,7 @@ impl Judge<'_> {
         judged: &Judged<'_>,
         (all, from): (&[Revision<'_>], usize),
         root: &Path,
-    ) -> Vec<ToolAnswer> {
+    ) -> Vec<Answer> {
         let Judged { parts: own, whole, decisions, .. } = judged;
         if let Some((whole, path)) = whole {
             return vec![answer_to_whole(&own[0].call, whole, path, self.reviewed, root)];
@@ -153,7 +139,7 @@ pub(super) fn judge(
     (reviewed, session): (&Reviewed, Option<Handle>),
     disk: Option<Text>,
     root: &Path,
-) -> Vec<Verdict> {
+) -> Vec<(Verdict, Vec<Answer>)> {
     let shown = tool::path::show(root, &reviewed.path);
     let (settled, text) = match settled(reviewed) {
         _ if reviewed.gone => (None, disk),
@@ -166,7 +152,7 @@ pub(super) fn judge(
     let disk = reviewed.disk.as_ref();
     let disk = disk.map(|it| Text::from_lines_joined(it, reviewed.eol, false, false));
     let mut judge = Judge { reviewed, shown, ending, settled, disk, formattings, told };
-    let (mut at, mut verdicts): (usize, Vec<Verdict>) = (0, Vec::new());
+    let (mut at, mut verdicts): (usize, Vec<(Verdict, Vec<Answer>)>) = (0, Vec::new());
     let proposals: Vec<Judged<'_>> = (0..reviewed.proposals.len())
         .filter_map(|at| find(entries, (reviewed, session), at))
         .collect();
@@ -174,10 +160,11 @@ pub(super) fn judge(
     for judged in &proposals {
         let answers = judge.answers(judged, (&all, at), root);
         at += judged.parts.len();
-        let Some(verdict) = verdicts.iter_mut().find(|it| it.session == judged.session) else {
-            verdicts.push(Verdict {
+        let same = verdicts.iter_mut().find(|it| it.0.session == judged.session);
+        let Some((_, all)) = same else {
+            let verdict = Verdict {
                 session: judged.session,
-                answers,
+                answers: Vec::new(),
                 path: reviewed.path.clone(),
                 was: former_path(entries, reviewed),
                 saved: reviewed.saved
@@ -185,13 +172,14 @@ pub(super) fn judge(
                     || reviewed.closed
                     || reviewed.elsewhere.is_some(),
                 text: text.clone().filter(|_| !reviewed.deleted),
-            });
+            };
+            verdicts.push((verdict, answers));
             continue;
         };
-        verdict.answers.extend(answers);
+        all.extend(answers);
     }
     let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.known.as_deref());
-    let last = verdicts.iter_mut().filter_map(|it| it.answers.last_mut()).next_back();
+    let last = verdicts.iter_mut().filter_map(|it| it.1.last_mut()).next_back();
     if let (Some(answer), Some(settled), false) = (last, &judge.settled, reviewed.deleted) {
         tell_elsewhere(answer, &all, settled, known);
     }
@@ -206,12 +194,7 @@ pub(super) fn judge(
 
 /// Adds to an answer what changed outside of the proposals' hunks. `known` is the last text of the file that the model
 /// has got since its proposal.
-fn tell_elsewhere(
-    answer: &mut ToolAnswer,
-    all: &[Revision<'_>],
-    settled: &Text,
-    known: Option<&Text>,
-) {
+fn tell_elsewhere(answer: &mut Answer, all: &[Revision<'_>], settled: &Text, known: Option<&Text>) {
     let ([first, .., last] | [first @ last]) = all else { return };
     let whole = Revision { before: first.before, after: last.after };
     let told = edit::elsewhere(whole, settled, known);
@@ -275,7 +258,7 @@ fn answer_to_whole(
     path: &Path,
     reviewed: &Reviewed,
     root: &Path,
-) -> ToolAnswer {
+) -> Answer {
     let path = tool::path::show(root, path);
     let (change, accepted, done, kept) = match whole {
         Whole::Delete => ("deletion", reviewed.deleted, "is deleted".to_owned(), "is not deleted"),
@@ -295,22 +278,12 @@ fn answer_to_whole(
     if accepted && reviewed.deleted && reviewed.text.is_some() {
         text.push_str("\nIts buffer holds the user's own unsaved text.");
     }
-    let id = call.clone();
-    ToolAnswer {
-        id,
-        text,
-        failed: !accepted,
-        summary: if reviewed.whole_left { "not decided" } else { verb }.to_owned(),
-        output: None,
-        images: Vec::new(),
-        job_end: None,
-        foreign: None,
-        inquiry: None,
-        fault: false,
-        verdict: true,
-        session: None,
-        diff: Vec::new(),
-    }
+    let word = match (reviewed.whole_left, accepted) {
+        (true, _) => "not decided",
+        (false, true) => "accepted",
+        (false, false) => "rejected",
+    };
+    Answer { call: call.clone(), text, failed: !accepted, tally: vec![(0, word)], files: 1 }
 }
 
 /// The text that the user settled on, if the editor sent it.
@@ -364,7 +337,8 @@ fn ending(reviewed: &Reviewed, was: Option<&Path>, shown: &str, root: &Path) -> 
     text
 }
 
-fn summary(outcome: &Outcome) -> String {
+/// How many hunks of a change the user has decided on in which way, with a word for each way.
+fn tally(outcome: &Outcome) -> Vec<(usize, &'static str)> {
     let each = [
         (Fate::Kept, "accepted"),
         (Fate::Undone, "rejected"),
@@ -375,11 +349,6 @@ fn summary(outcome: &Outcome) -> String {
         (Fate::Thrown, "thrown away outside"),
         (Fate::Left, "not decided"),
     ];
-    let words: Vec<String> = each
-        .iter()
-        .map(|(fate, word)| (outcome.count(*fate), word))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    words.join(" · ")
+    let counts = each.iter().map(|(fate, word)| (outcome.count(*fate), *word));
+    counts.filter(|(count, _)| *count > 0).collect()
 }
