@@ -93,9 +93,9 @@ fn a_plugins_picker_gets_kinds_columns_and_previews() {
         caliban_modes
         plan                only reads: nothing is edited or run
         ask                 you decide on each edit and command
-        auto-edit    (now)  edits are written at once, then reviewed; you decide on each command
-        auto                like auto-edit, and commands run in the sandbox without a question
-        coordinator         hands the work to workers; the current mode applies to them"#]]
+        auto-edit    (now)  writes edits at once, asks for commands
+        auto                writes edits, runs commands in a sandbox
+        coordinator         hands the work to workers, in this mode"#]]
     .assert_eq(&given(nvim, "mode"));
 }
 

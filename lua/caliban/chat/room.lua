@@ -8,6 +8,8 @@ local layout = require('caliban.chat.layout')
 
 --- The rows that a window of code keeps.
 local CODE = 3
+--- The rows of the transcript beside a plan that is to be read on a low screen, and those of the code.
+local PLAN_CHAT, PLAN_CODE = 6, 2
 
 --- The phases in which the code has its full height: in `reviewing` the user looks at changes there.
 local calm = { idle = true, offline = true, reviewing = true }
@@ -151,6 +153,39 @@ local function fit(chat, win, share)
   vim.w[win].caliban_share = share
 end
 
+--- The window of this tab that shows a chat's plan, while the plan waits and the screen is low.
+---@param chat caliban.Chat
+---@return integer?
+local function plan_window(chat)
+  local plan = chat.status and chat.status.plan
+  if not (plan and plan.stage == 'waiting') or vim.o.lines > layout.LOW then
+    return nil
+  end
+  for _, win in ipairs(others()) do
+    local buf = api.nvim_win_get_buf(win)
+    if vim.w[win].caliban_plan and vim.b[buf].caliban_session == chat.session then
+      return win
+    end
+  end
+end
+
+--- Gives a plan that is to be read the rows of the chat and of the code.
+---@param win integer of the transcript
+---@param share caliban.Share
+---@param plan integer the plan's window
+local function show_plan(win, share, plan)
+  local want, spared = math.min(PLAN_CHAT, api.nvim_win_get_height(win)), 0
+  share.before = share.before or look()
+  api.nvim_win_set_height(win, want)
+  for _, other in ipairs(others()) do
+    local height = api.nvim_win_get_height(other)
+    spared = spared + (other == plan and height or math.max(0, height - PLAN_CODE))
+  end
+  api.nvim_win_set_height(plan, spared)
+  share.size = layout.size(win, 'lines')
+  vim.w[win].caliban_share = share
+end
+
 --- Fits the windows of a chat in this tab to what the chat shows.
 ---@param chat caliban.Chat
 function M.fit(chat)
@@ -161,7 +196,12 @@ function M.fit(chat)
     local share = layout.share(win)
     local here = api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
     if here and share and share.side == 'lines' and not share.held then
-      fit(chat, win, share)
+      local plan = plan_window(chat)
+      if plan then
+        show_plan(win, share, plan)
+      else
+        fit(chat, win, share)
+      end
     end
   end
 end

@@ -1,14 +1,14 @@
 --- The modes: how much the agent does without asking the user.
 local M = {}
 
---- What each mode means, for a list.
+--- What each mode means, for a list: few words, so that a row of 60 cells has room for them.
 ---@type table<caliban.ChosenMode, string>
 M.means = {
   plan = 'only reads: nothing is edited or run',
   ask = 'you decide on each edit and command',
-  ['auto-edit'] = 'edits are written at once, then reviewed; you decide on each command',
-  auto = 'like auto-edit, and commands run in the sandbox without a question',
-  coordinator = 'hands the work to workers; the current mode applies to them',
+  ['auto-edit'] = 'writes edits at once, asks for commands',
+  auto = 'writes edits, runs commands in a sandbox',
+  coordinator = 'hands the work to workers, in this mode',
 }
 
 --- The modes that can be chosen for a chat, in the order of a list.

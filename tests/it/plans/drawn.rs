@@ -78,3 +78,37 @@ fn the_window_of_a_plan_is_tall_and_does_not_change_how_the_chat_wraps() {
     nvim.wait_transcript(" now.");
     nvim.wait_screen(word);
 }
+
+#[test]
+fn on_a_low_screen_the_plan_has_most_rows_until_the_user_has_decided() {
+    let server = Server::start();
+    server.reply(planned("p1", CHANGES));
+    let nvim = Nvim::start(&wide().anthropic(&server).size(80, 24));
+    let rows = |nvim: &Nvim, name: &str| {
+        let code = format!(
+            "for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+              if vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)):match('[^/]*$') == '{name}' then
+                return vim.api.nvim_win_get_height(win)
+              end
+            end"
+        );
+        nvim.lua_json(&code).as_u64().unwrap_or_default()
+    };
+    nvim.keys(":edit a.txt<CR>:Caliban<CR>");
+    nvim.wait_transcript("Project");
+    let before = rows(&nvim, "a.txt");
+    nvim.keys("i/plan make it fast<C-s><Esc>");
+    nvim.wait_plan();
+    nvim.wait(|it| rows(it, "plan") >= 10, "the rows of the plan");
+    nvim.wait_screen("? A plan waits for you.");
+    nvim.wait_screen("\\a accept   \\r change   \\d drop");
+    assert_eq!(rows(&nvim, "prompt"), 1);
+    server.reply(Reply::said("I do it."));
+    nvim.keys(":Caliban plan accept<CR>");
+    nvim.wait_screen("3: auto       writes edits, runs commands in a sandbox");
+    nvim.wait_screen("2: auto-edit  writes edits at once, asks for commands");
+    nvim.keys("1<CR>");
+    nvim.wait_transcript("I do it.");
+    nvim.wait_phase("idle");
+    nvim.wait(|it| rows(it, "a.txt") == before, "the rows of the code");
+}

@@ -156,17 +156,18 @@ function M.accept(mode)
   end
   local call = plan.call
   local means = require('caliban.sessions.mode').means
-  vim.ui.select(modes(plan), {
+  require('caliban.editor.pick').one(modes(plan), {
     prompt = 'Carry out the plan in mode',
-    format_item = function(it)
-      return ('%s  %s'):format(it, means[it])
+    kind = 'caliban_modes',
+    give = 2,
+    cells = function(it)
+      return { it, means[it] }
     end,
   }, function(choice)
-    if choice and plan.call ~= call then
-      say('A newer plan has come. Read it, then decide.')
-    elseif choice then
-      send(plan, { act = 'accept', mode = choice })
+    if plan.call ~= call then
+      return say('A newer plan has come. Read it, then decide.')
     end
+    send(plan, { act = 'accept', mode = choice })
   end)
 end
 
