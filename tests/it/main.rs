@@ -76,6 +76,7 @@ mod models;
 mod modes;
 mod names;
 mod narrow;
+mod neighbours;
 mod notifications;
 mod openai;
 mod overflow;

@@ -27,6 +27,27 @@ local plain = {
   spell = false,
 }
 
+--- The names of the options that a window has for itself, without those that fix its size.
+local options = {} ---@type string[]
+
+--- Gives all options of a window the user's global values, so that nothing is taken over from the window beside which
+--- it was opened, or from an autocommand for new windows.
+---@param win integer
+local function clear(win)
+  if #options == 0 then
+    for name, info in pairs(api.nvim_get_all_options_info()) do
+      if info.scope == 'win' and name ~= 'winfixwidth' and name ~= 'winfixheight' then
+        table.insert(options, name)
+      end
+    end
+  end
+  for _, name in ipairs(options) do
+    pcall(api.nvim_set_option_value, name, nil, { scope = 'local', win = win })
+  end
+  -- what follows would fail in a window with this option
+  set(win, { winfixbuf = false, diff = false, scrollbind = false, cursorbind = false })
+end
+
 --- The value of 'winhighlight' with a winbar that is not bold, so that the keys and figures there
 --- do not stand out from the text. A highlight of the winbar that the user has set stays.
 ---@param now string the user's value
@@ -245,6 +266,7 @@ function M.entered(chat, buf)
     -- the options are set only once, so that the user can change them later
     if vim.w[win].caliban_buffer ~= buf then
       vim.w[win].caliban_buffer = buf
+      clear(win)
       set(win, plain)
       local chars = vim.o.fillchars
       set(win, {
@@ -255,7 +277,7 @@ function M.entered(chat, buf)
           or 0,
         concealcursor = '',
         winhighlight = quiet(vim.wo[win].winhighlight),
-        fillchars = chars .. (chars == '' and '' or ',') .. 'eob: ',
+        fillchars = chars .. (chars == '' and '' or ',') .. 'eob: ,lastline: ',
       })
     end
   end
@@ -288,6 +310,26 @@ function M.keeping_sizes(fn)
   return result
 end
 
+--- Opens a window for a buffer, even if an autocommand sets 'winfixbuf' in new windows.
+---@param buf integer
+---@param config vim.api.keyset.win_config
+---@return integer win
+local function open_window(buf, config)
+  local before = api.nvim_list_wins()
+  local ok, win = pcall(api.nvim_open_win, buf, false, config)
+  if ok then
+    return win
+  end
+  for _, new in ipairs(api.nvim_list_wins()) do
+    if not vim.list_contains(before, new) then
+      vim.wo[new].winfixbuf = false
+      api.nvim_win_set_buf(new, buf)
+      return new
+    end
+  end
+  error(win, 0)
+end
+
 ---@param chat caliban.Chat
 ---@param composer? integer the composer's window, if still open
 ---@return integer win
@@ -296,7 +338,7 @@ local function open_transcript(chat, composer)
   local layout = layouts.now()
   local here = api.nvim_get_current_win()
   if composer and api.nvim_win_get_config(composer).relative == '' then
-    return api.nvim_open_win(chat.transcript, false, { split = 'above', win = composer })
+    return open_window(chat.transcript, { split = 'above', win = composer })
   elseif layout == 'tab' then
     vim.cmd(('tab sbuffer %d'):format(chat.transcript))
     local win = api.nvim_get_current_win()
@@ -306,8 +348,8 @@ local function open_transcript(chat, composer)
     api.nvim_win_set_buf(here, chat.transcript)
     return here
   end
-  local win = api.nvim_open_win(chat.transcript, false, layouts.place(layout))
-  set(win, { winfixwidth = layout == 'right' or layout == 'left' })
+  local win = open_window(chat.transcript, layouts.place(layout))
+  set(win, { winfixwidth = layout == 'right' or layout == 'left', winfixheight = false })
   layouts.opened(win, layout)
   return win
 end
@@ -317,15 +359,14 @@ end
 ---@return integer win
 local function open_composer(chat, transcript)
   if api.nvim_win_get_config(transcript).relative ~= '' then
-    return api.nvim_open_win(
+    return open_window(
       chat.composer,
-      false,
       require('caliban.chat.layout').float('composer', require('caliban.chat.layout').composer())
     )
   end
   local rows = require('caliban.chat.layout').composer()
   local config = { split = 'below', win = transcript, height = rows }
-  local win = api.nvim_open_win(chat.composer, false, config)
+  local win = open_window(chat.composer, config)
   set(win, { winfixheight = true })
   return win
 end
@@ -339,6 +380,7 @@ local function swap(win, chat, part)
   if not old or old == chat then
     return
   end
+  vim.wo[win][0].winfixbuf = false
   api.nvim_win_call(win, function()
     local view = vim.fn.winsaveview()
     old.views[part] = view.lnum < vim.fn.line('$') and view or nil
@@ -426,18 +468,19 @@ function M.open(chat, focus)
   end
 end
 
---- Closes a window. If it is the last window, shows the window's previous buffer instead, or an empty buffer.
+--- Closes a window. If it is the last window, shows the buffer in which the user was last, or an empty buffer.
 ---@param win integer
 function M.shut(win)
   if pcall(api.nvim_win_close, win, true) then
     return
   end
-  api.nvim_win_call(win, function()
-    local back = pcall(vim.cmd.buffer, '#')
-    if not back or require('caliban.chat.chats').of(api.nvim_get_current_buf()) then
-      vim.cmd.enew()
-    end
-  end)
+  local outside = require('caliban.chat.outside').last()
+  vim.wo[win].winfixbuf = false
+  if outside then
+    api.nvim_win_set_buf(win, outside.buf)
+  else
+    api.nvim_win_call(win, vim.cmd.enew)
+  end
 end
 
 --- Closes the chat's windows in this tab.

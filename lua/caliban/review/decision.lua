@@ -132,6 +132,19 @@ function M.chosen(opts, open)
   end, open)
 end
 
+--- Where the next change is, for a user who has just decided on the last one of this file. Its keys are not mapped any
+--- more.
+---@param open caliban.Review[] the reviews with pending changes
+---@return string # the end of a message; '' if nothing waits, or if this file still has changes
+function M.onward(open)
+  local buf = api.nvim_get_current_buf()
+  local waits = #open > 0 and file.ordinary(buf) and #M.chosen({}, open) == 0
+  if not waits then
+    return ''
+  end
+  return ('; :Caliban next goes to %s'):format(require('caliban.review.named').shown(open[1]))
+end
+
 --- Accepts or rejects the hunks to which a choice of changes refers.
 ---@param verdict 'accept'|'reject'
 ---@param opts caliban.Choice

@@ -427,7 +427,7 @@ local function choose(verdict, opts)
   if missed then
     listeners.tell('missed')
   end
-  say(line)
+  say(line and #chosen > 0 and line .. decision.onward(M.open()) or line)
 end
 
 --- Accepts hunks: their new lines become part of the base.

@@ -114,10 +114,16 @@ end
 ---@param buf integer
 ---@param it caliban.Guarded
 local function notice_writes(buf, it)
-  api.nvim_create_autocmd('BufModifiedSet', {
+  -- the event is gone in Neovim's next version, where `OptionSet` takes its place
+  local has_event = vim.fn.exists('##BufModifiedSet') == 1
+  api.nvim_create_autocmd(has_event and 'BufModifiedSet' or 'OptionSet', {
     group = group,
-    buffer = buf,
-    callback = function()
+    buffer = has_event and buf or nil,
+    pattern = not has_event and 'modified' or nil,
+    callback = function(event)
+      if not has_event and (event.buf ~= 0 and event.buf or api.nvim_get_current_buf()) ~= buf then
+        return
+      end
       if not vim.bo[buf].modified then
         it.written(true)
       end

@@ -1,0 +1,115 @@
+//! Laws of the chat's windows among others: nothing is taken over from a neighbour or from an autocommand, and whichever
+//! way a layout is left, the user's buffer is there.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+
+/// The options of the chat's windows, by the part of the chat.
+const OPTIONS: &str = "local chat, out = require('caliban.chat.chats').current, {}
+    for part, buf in pairs({ transcript = chat.transcript, composer = chat.composer }) do
+      for name, info in pairs(vim.api.nvim_get_all_options_info()) do
+        if info.scope == 'win' and name ~= 'scroll' then
+          local win = vim.fn.win_findbuf(buf)[1]
+          local value = vim.api.nvim_get_option_value(name, { scope = 'local', win = win })
+          out[#out + 1] = ('%s %s=%s'):format(part, name, tostring(value))
+        end
+      end
+    end
+    table.sort(out)
+    return table.concat(out, '\\n')";
+
+/// Gives each option of the current window, one after the other, another value.
+const CHANGED: &str = "local texts = {
+      foldmethod = 'marker', colorcolumn = '80', signcolumn = 'no', virtualedit = 'all', showbreak = '> ',
+      listchars = 'tab:> ', fillchars = 'eob:x', winhighlight = 'Normal:Error', foldcolumn = '2', spell = true,
+      statuscolumn = '%l', cursorlineopt = 'line', breakindentopt = 'shift:4', concealcursor = 'n', foldexpr = '1',
+    }
+    for name, info in pairs(vim.api.nvim_get_all_options_info()) do
+      if info.scope == 'win' then
+        local now = vim.wo[name]
+        local new = texts[name]
+        if new == nil and type(now) == 'boolean' then new = not now end
+        if new == nil and type(now) == 'number' then new = now + 1 end
+        if new ~= nil then
+          pcall(vim.api.nvim_set_option_value, name, new, { scope = 'local', win = 0 })
+        end
+      end
+    end";
+
+fn opened(server: &Server, before: &str) -> Nvim {
+    let nvim = Nvim::start(&Setup::new().anthropic(server).size(100, 40).file("a.txt", "one\n"));
+    nvim.keys(":edit a.txt<CR>");
+    nvim.lua(before, &[]);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Project");
+    nvim
+}
+
+#[test]
+fn the_chat_takes_no_option_from_the_window_beside_it() {
+    let server = Server::start();
+    let plain = opened(&server, "");
+    let changed = opened(&server, CHANGED);
+    assert_same(&plain.lua_str(OPTIONS), &changed.lua_str(OPTIONS));
+    let diff = "return tostring(vim.wo[vim.fn.win_findbuf(vim.fn.bufnr('a.txt'))[1]].diff)";
+    assert_eq!(changed.lua_str(diff), "true", "the neighbour keeps its options");
+}
+
+/// Names the lines that differ.
+#[track_caller]
+fn assert_same(left: &str, right: &str) {
+    let other: Vec<&str> = left.lines().collect();
+    let new: Vec<&str> = right.lines().filter(|it| !other.contains(it)).collect();
+    assert!(new.is_empty(), "{}", new.join("\n"));
+}
+
+#[test]
+fn autocommands_that_pin_windows_to_their_buffers_do_not_hinder_the_chat() {
+    for events in ["{ 'WinNew' }", "{ 'BufWinEnter' }", "{ 'WinNew', 'BufWinEnter', 'WinEnter' }"] {
+        for layout in ["auto", "tab", "float", "right"] {
+            let server = Server::start();
+            let before = format!(
+                "vim.g.caliban = vim.tbl_extend('force', vim.g.caliban or {{}}, {{ layout = '{layout}' }})
+                vim.api.nvim_create_autocmd({events}, {{ callback = function() vim.wo.winfixbuf = true end }})"
+            );
+            let nvim = opened(&server, &before);
+            server.reply(Reply::said("The first answer."));
+            nvim.keys("ione<C-s><Esc>");
+            nvim.wait_screen("The first answer.");
+            nvim.keys(":Caliban new two<CR>");
+            nvim.wait_session("two");
+            server.reply(Reply::said("The second answer."));
+            nvim.keys("itwo<C-s><Esc>");
+            nvim.wait_screen("The second answer.");
+            assert!(!nvim.screen().contains("The first answer."), "{}", nvim.screen());
+            let messages = nvim.lua_str("return vim.fn.execute('messages')");
+            assert!(!messages.contains("E1513") && !messages.contains("Error"), "{messages}");
+            let wins = "return tostring(#vim.api.nvim_list_wins())";
+            assert_eq!(nvim.lua_str(wins), "3", "{events} {layout}");
+        }
+    }
+}
+
+#[test]
+fn whichever_way_the_layout_is_left_the_users_buffer_is_shown() {
+    let ways = [
+        ":only<CR>:Caliban close<CR>",
+        "<C-w>k:only<CR>:Caliban close<CR>",
+        ":only<CR>:Caliban<CR>:Caliban close<CR>",
+        "<C-w>t:close<CR>:Caliban close<CR>",
+    ];
+    for way in ways {
+        let server = Server::start();
+        let nvim = opened(&server, "");
+        nvim.keys(way);
+        nvim.wait(
+            |it| {
+                it.lua_str("return vim.fn.expand('%:t') .. ' ' .. #vim.api.nvim_list_wins()")
+                    == "a.txt 1"
+            },
+            way,
+        );
+    }
+}
