@@ -27,6 +27,9 @@ pub(super) fn change(agent: &mut Agent, chosen: &Chosen, tuning: Tuning) {
     let model = models::full_name(chosen);
     let before = agent.conversation.session.model.clone();
     let was_current = agent.system().is_ok_and(|it| it == agent.conversation.system());
+    if let Some(line) = agent.opening.intro.get_mut(1) {
+        *line = format!("Model    {model}");
+    }
     agent.conversation.take(Input::ChooseModel { model, tuning });
     // the system prompt names the tools, and another model may have other ones
     if let (true, Ok(system)) = (was_current, agent.system())

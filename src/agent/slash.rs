@@ -158,6 +158,7 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
             agent.sampler.fitting.ask(&agent.sampler.models, conversation, &agent.desk, rest);
         }
         Slash::Uncompact => fitting::undo(conversation),
+        Slash::Mcp => conversation.take(Input::Tell { text: slash::NO_SERVERS.to_owned() }),
     }
 }
 

@@ -34,16 +34,17 @@ pub enum Slash {
     Review,
     Compact,
     Uncompact,
+    Mcp,
 }
 
 impl Slash {
     /// Whether the command leaves the conversation unchanged, so that it is allowed in a read-only conversation.
     /// `/context drop` makes its own check.
     pub fn only_reads(self) -> bool {
-        use Slash::{Agents, Sessions, Usage};
+        use Slash::{Agents, Mcp, Sessions, Usage};
         use Slash::{Context, ContextSize, Copy, Exit, Export, Fork, Help, History, New, Save};
         matches!(self, Context | ContextSize | Copy | Exit | Export | Fork | Help | History)
-            || matches!(self, New | Save | Sessions | Usage | Agents)
+            || matches!(self, New | Save | Sessions | Usage | Agents | Mcp)
     }
 }
 
@@ -228,6 +229,18 @@ pub const TABLE: &[Row] = &[
         help: "closes the chat's windows; the conversation and a running turn go on",
         argument: None,
     },
+    Row {
+        name: "resume",
+        slash: Slash::Sessions,
+        help: "the same as `/sessions`",
+        argument: Some(Argument::Session),
+    },
+    Row {
+        name: "mcp",
+        slash: Slash::Mcp,
+        help: "says what there is in place of MCP servers",
+        argument: None,
+    },
     Row { name: "quit", slash: Slash::Exit, help: "the same as `/exit`", argument: None },
     Row {
         name: "undo",
@@ -307,9 +320,16 @@ pub fn is_built_in(word: &str) -> bool {
     TABLE.iter().any(|it| it.name == word)
 }
 
+/// What `/mcp` says.
+pub const NO_SERVERS: &str = "Caliban has no MCP servers. Instead there are commands in the shell, `fetch` for pages of \
+                              the web, the tools of your language servers, skills (`/skills`) and named agents \
+                              (`/agents`).";
+
 /// Says that no command has this name. `others` are the names of the user's own commands and of the skills.
 pub fn unknown<'a>(word: &str, others: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = TABLE.iter().map(|it| it.name).chain(others).collect();
+    // a slip must not lead to the loss of a conversation
+    let harmless = TABLE.iter().filter(|it| it.slash != Slash::Clear).map(|it| it.name);
+    let names: Vec<&str> = harmless.chain(others).collect();
     let hint = nearest::find(word, names).map_or_else(
         || "/help lists the commands.".to_owned(),
         |it| format!("Did you mean /{it}?"),
@@ -363,9 +383,12 @@ mod tests {
     fn the_nearest_name_of_all_commands_is_suggested() {
         let said = |word| unknown(word, ["git:fix"].into_iter());
         assert_eq!(
-            said("clera"),
-            "There is no command /clera. Did you mean /clear? Nothing was sent."
+            said("exprt"),
+            "There is no command /exprt. Did you mean /export? Nothing was sent."
         );
+        for destroys in ["clera", "learn"] {
+            assert!(said(destroys).contains("/help lists the commands."), "{destroys}");
+        }
         assert_eq!(
             said("git:fx"),
             "There is no command /git:fx. Did you mean /git:fix? Nothing was sent."

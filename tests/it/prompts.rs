@@ -189,6 +189,8 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /rules         gives the model the project's rules for Copilot and Cursor; asks again about instructions that you left out
         /reset         the same as `/new`
         /exit          closes the chat's windows; the conversation and a running turn go on
+        /resume        the same as `/sessions`
+        /mcp           says what there is in place of MCP servers
         /quit          the same as `/exit`
         /undo          goes back to before your last message; `/undo 2` to before the last two
         /init          explores the project and proposes `AGENTS.md`, or its update: `/init [message]`

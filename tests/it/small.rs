@@ -203,3 +203,75 @@ fn the_key_tab_goes_to_the_first_change_that_waits() {
     nvim.keys("G<C-w>j<Tab>");
     assert!(line(&nvim).contains("-1 +1  FIVE"), "{}", line(&nvim));
 }
+
+#[test]
+fn the_line_of_an_edit_names_its_files_and_adds_up_the_decisions() {
+    let server = Server::start();
+    let edits =
+        ["a.txt", "b.txt", "c.txt"].map(|it| json!({ "path": it, "old": "one", "new": "ONE" }));
+    server.reply(Reply::new().call("c1", "edit", json!({ "edits": edits })));
+    let setup = small(&server).file("b.txt", "one\n").file("c.txt", "one\n");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_pending(3);
+    nvim.wait_transcript("edit  a.txt, b.txt, c.txt");
+    nvim.keys(":Caliban next<CR>");
+    nvim.keys("\\a");
+    nvim.wait_screen("a.txt: 1 accepted, saved; :Caliban next goes to b.txt");
+    server.reply(Reply::said("All three."));
+    nvim.keys(":Caliban accept all<CR>");
+    nvim.wait_transcript("All three.");
+    nvim.wait_screen("3 files · 3 accepted");
+}
+
+#[test]
+fn after_slash_clear_the_composer_is_empty_and_the_welcome_names_the_model_of_the_winbar() {
+    let server = Server::start();
+    server.reply(Reply::said("Hi."));
+    let setup = small(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>igo<C-s>");
+    nvim.wait_transcript("Hi.");
+    nvim.wait_phase("idle");
+    nvim.keys("<Esc>:Caliban model anthropic/claude-haiku-4-5<CR>");
+    nvim.wait_transcript("Model: anthropic/claude-haiku-4-5");
+    nvim.keys("i/clear");
+    let draft = setup.sessions().join("main.draft");
+    let is_saved = |_: &Nvim| std::fs::read_to_string(&draft).is_ok_and(|it| it.contains("/clear"));
+    nvim.wait(is_saved, "the draft");
+    nvim.keys("<C-s>");
+    nvim.wait(|it| !it.transcript().contains("Hi."), "an empty conversation");
+    nvim.wait_transcript("Model    anthropic/claude-haiku-4-5");
+    assert_eq!(nvim.composer(), "");
+}
+
+#[test]
+fn a_mistyped_command_is_never_taken_for_one_that_destroys() {
+    let server = Server::start();
+    let nvim = Nvim::start(&small(&server));
+    nvim.keys(":Caliban<CR>i/learn<C-s>");
+    nvim.wait_screen("There is no command /learn. /help lists the commands.");
+    nvim.keys("<C-u>/mcp<C-s>");
+    nvim.wait_transcript("Caliban has no MCP servers.");
+}
+
+#[test]
+fn a_command_after_an_exclamation_mark_runs_in_the_users_shell_and_goes_with_the_next_message() {
+    let server = Server::start();
+    let setup = small(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Project");
+    nvim.keys("i! touch ran; printf 'one\\033[31m two\\n'; exit 3<C-s>");
+    nvim.wait_screen("! touch ran");
+    nvim.wait_screen("tokens");
+    assert_eq!(nvim.composer(), "");
+    assert!(setup.on_disk("ran").is_some(), "it runs in the project's folder");
+    server.reply(Reply::said("Because."));
+    nvim.keys("why?<C-s>");
+    nvim.wait_transcript("Because.");
+    let said = server.requests()[0].last_user_text();
+    assert!(said.contains("$ touch ran"), "{said}");
+    assert!(said.contains("one two\n(exit code 3)"), "{said}");
+    assert_eq!(server.count(), 1);
+}

@@ -65,6 +65,18 @@ local function write(chat, block, top, line)
   end
 end
 
+--- The figures beside a title, without the last ones for which there is no room.
+---@param words string
+---@param room integer
+---@return string
+local function briefer(words, room)
+  local parts = vim.split(words, ' · ', { plain = true })
+  while #parts > 1 and api.nvim_strwidth(table.concat(parts, ' · ')) > room do
+    table.remove(parts)
+  end
+  return table.concat(parts, ' · ')
+end
+
 --- Fits the line of a call into one row, together with the words beside it.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
@@ -77,6 +89,9 @@ local function fit_call(chat, block, call, top)
   block.words = long
   local fit, whole = require('caliban.chat.fit'), block.whole or ''
   local window = narrowest(chat)
+  if window and not long and vim.endswith(whole:sub(1, call.name), ' task') then
+    words = briefer(words, window.room - api.nvim_strwidth(whole) - GAP)
+  end
   local size = api.nvim_strwidth(words)
   if window and not call.is_whole then
     local room = window.room

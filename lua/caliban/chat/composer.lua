@@ -292,12 +292,16 @@ end
 ---@param steer boolean
 function M.send(chat, steer)
   local message = text(chat)
+  if require('caliban.chat.shell').run(chat, message, M.chip) then
+    return put(chat, { '' })
+  end
   local status = chat.status
   local ready = status and require('caliban.chat.queue').ready(status.queue)
   local goes_on = #chat.context == 0 and status and status.phase == 'idle' and ready
   if message == '' and not goes_on then
     local what = #chat.context > 0
         and 'The added context is sent with a message. Write the message first.'
+      or status and #status.queue > 0 and not ready and 'In the chat, S on a held message sends it.'
       or 'The message is empty.'
     require('caliban.editor.notify').say('Nothing sent. ' .. what, vim.log.levels.INFO)
     return

@@ -149,12 +149,14 @@ function M.opened(message)
   local chat = chat_for(message.session)
   local composer = require('caliban.chat.composer')
   local was_read = chat.reading and not message.reading
+  -- the session begins anew, and the text here is newer than the draft that the program has
+  local is_newer = chat.session == message.session and chat.sent ~= nil and not chat.yielded
   chat.session, chat.root, chat.ephemeral = message.session, message.root, message.ephemeral
   chat.reading = message.reading
   chat.sent, chat.yielded = chat.yielded or chat.sent, nil
   require('caliban.chat.buffers').ensure(chat)
-  local take_up = was_read and composer.rejoin or composer.restore
-  take_up(chat, message.draft, message.draft_context)
+  local take_up = was_read and composer.rejoin or not is_newer and composer.restore
+  local _ = take_up and take_up(chat, message.draft, message.draft_context)
   if chats.wanted or message.show then
     chats.wanted, chats.current = false, chat
     require('caliban.chat.windows').open(chat, true)

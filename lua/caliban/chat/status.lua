@@ -277,7 +277,8 @@ function M.line(chat, width, below, brief_below)
     sign = vim.trim(sign),
     usage = share(status),
     below = brief_below,
-    workers = asking > 0 and ('%d waits for you'):format(asking) or nil,
+    workers = asking > 0 and ('%d %s for you'):format(asking, asking == 1 and 'waits' or 'wait')
+      or nil,
   }
   local parts = {
     agent = status.agent and '@' .. M.harmless(status.agent),
