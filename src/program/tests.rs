@@ -112,6 +112,7 @@ fn reviewed() -> Reviewed {
         closed: false,
         outside: false,
         whole_left: false,
+        absent: false,
         disk: None,
         text: None,
         eol: true,

@@ -170,6 +170,14 @@ function M.note_written(buf, given)
   noted[buf].is_sure = true
 end
 
+--- Whether the last line of the file on disk ended in a line break when the file was last read or written.
+---@param buf integer
+---@return boolean?
+function M.ended(buf)
+  local it = noted[buf] ---@type caliban.FormNoted?
+  return it and it.eol
+end
+
 --- Notes that the text which the user has agreed to does not end in a line break.
 ---@param buf integer
 function M.note_no_end(buf)

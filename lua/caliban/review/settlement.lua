@@ -89,14 +89,24 @@ local function make(r, edits, mine)
   end
 end
 
+--- Marks the buffer as unmodified. Neovim then notes its options.
+---@param r caliban.Review
+local function unmodified(r)
+  vim.bo[r.buf].modified = false
+  bytes.note_options(r.buf)
+end
+
 --- Marks the buffer as modified if it differs from the file on disk.
 ---@param r caliban.Review
 ---@param disk string
 ---@param eol? boolean whether the last line on disk ends with a line break
 local function mark(r, disk, eol)
-  vim.bo[r.buf].modified = tracking.text(r) ~= disk
-    or file.eol(r.buf) ~= eol
-    or bytes.changed(r.buf)
+  local is_other = tracking.text(r) ~= disk or file.eol(r.buf) ~= eol
+  if is_other or bytes.changed(r.buf) then
+    vim.bo[r.buf].modified = true
+  else
+    unmodified(r)
+  end
 end
 
 --- Merges the changes of the file on disk into the buffer. If both have changed a line, the buffer's line stays.
@@ -307,11 +317,13 @@ function M.save(r)
     disk, eol = file.disk(r.buf)
   end
   local is_there = disk ~= nil and disk == tracking.text(r)
-  local is_ended = not r.eol or bytes.keeps_end(r.buf, disk or '', eol)
+  -- a file that ends as before the review needs no write if everything is rejected
+  local is_as_before = none and not r.create and state.ends_as_before(r, eol)
+  local is_ended = not r.eol or is_as_before or bytes.keeps_end(r.buf, disk or '', eol)
   if is_there and is_ended and (none or not bytes.changed(r.buf)) then
     -- if the user has rejected everything and changed options such as 'fileformat', they save the file when they like
     if not bytes.changed(r.buf) then
-      vim.bo[r.buf].modified = false
+      unmodified(r)
     end
     return false, ''
   elseif none and file.is_renamed(r.buf) then
@@ -429,6 +441,7 @@ function M.report(r, gone, unsaved, closed)
   local is_loaded = api.nvim_buf_is_loaded(r.buf)
   local elsewhere = is_loaded and not gone and named.elsewhere(r) or nil
   local is_here = is_loaded and names.real(api.nvim_buf_get_name(r.buf)) == names.real(r.path)
+  local stat = vim.uv.fs_stat(r.path)
   local is_foreign = is_loaded
     and not r.binary
     and (vim.bo[r.buf].fileformat == 'mac' or not file.is_utf8(r.buf))
@@ -448,6 +461,7 @@ function M.report(r, gone, unsaved, closed)
     gone = gone,
     closed = closed ~= nil,
     whole_left = closed == 'whole',
+    absent = not (r.deleted or gone or elsewhere or r.create) and (not stat or stat.type ~= 'file'),
     outside = r.outside,
     -- the program cannot read a file whose line ends are CR alone, or whose encoding is not UTF-8, so the message
     -- contains the text

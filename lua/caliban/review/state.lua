@@ -3,6 +3,7 @@
 --- and change them through functions.
 local M = {}
 
+local bytes = require('caliban.editor.bytes')
 local tracking = require('caliban.review.hunks.tracking')
 
 ---@class caliban.Entered a proposal that was applied to a buffer
@@ -37,6 +38,7 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field created boolean whether the buffer was created for the review
 ---@field origin? string the file's text on disk as last seen; nil if the text is not known
 ---@field clash? string why the file on disk must not be overwritten
+---@field ended? boolean whether the file on disk ended in a line break before the review
 ---@field eol? { [1]: boolean, [2]: boolean } 'endofline' and 'fixendofline' before a proposal changed them
 ---@field from table<integer, integer> the buffer that each window showed before `ui/jump` put the file there
 
@@ -115,9 +117,17 @@ function M.begin(r, p, owner, own)
   r.auto, r.binary = p.at_once, p.binary
   r.proposals, r.reasons, r.rejected, r.acted = {}, {}, {}, false
   r.agreed, r.lost, r.outside = {}, 0, false
-  r.clash, r.eol = nil, nil
+  r.clash, r.eol, r.ended = nil, nil, bytes.ended(r.buf)
   tracking.decide(r, nil)
   tracking.set_own(r, own)
+end
+
+--- Whether the file on disk ends as before the review.
+---@param r caliban.Review
+---@param eol? boolean whether its last line ends in a line break
+---@return boolean
+function M.ends_as_before(r, eol)
+  return r.ended == eol
 end
 
 --- Called when a proposal that has to wait for the user's review is added to hunks that are already

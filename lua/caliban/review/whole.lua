@@ -159,6 +159,8 @@ local function move_file(from, to)
   local refused = disk.odd(from) or names.strayed(from) or names.strayed(to)
   if refused then
     return refused
+  elseif not there(from) then
+    return 'it is no longer on disk'
   elseif there(to) then
     return ('%s already exists'):format(file.short(to))
   elseif taken(to) then

@@ -271,12 +271,18 @@ fn answer_to_whole(
     };
     let (verb, fate) = if accepted { ("accepted", &*done) } else { ("rejected", kept) };
     let verb = if reviewed.whole_left { "did not decide on" } else { verb };
-    let mut text = format!("The user {verb} the {change}: {path} {fate}.");
+    let mut text = if accepted || !reviewed.absent {
+        format!("The user {verb} the {change}: {path} {fate}.")
+    } else {
+        format!("The user {verb} the {change}, but {}", absent(&path))
+    };
     for it in reviewed.reasons.iter().filter(|it| it.lines.is_empty()) {
         text.push_str(&format!("\nThe user's reason: {}", it.reason));
     }
     if accepted && reviewed.deleted && reviewed.text.is_some() {
         text.push_str("\nIts buffer holds the user's own unsaved text.");
+    } else if reviewed.absent && reviewed.text.is_some() {
+        text.push_str("\nIts buffer still holds its text, unsaved.");
     }
     let word = match (reviewed.whole_left, accepted) {
         (true, _) => "not decided",
@@ -284,6 +290,11 @@ fn answer_to_whole(
         (false, false) => "rejected",
     };
     Answer { call: call.clone(), text, failed: !accepted, tally: vec![(0, word)], files: 1 }
+}
+
+/// Says that another program has taken the file away during the review.
+fn absent(shown: &str) -> String {
+    format!("there is no file {shown} any more: another program has deleted, moved or replaced it.")
 }
 
 /// The text that the user settled on, if the editor sent it.
@@ -333,6 +344,9 @@ fn ending(reviewed: &Reviewed, was: Option<&Path>, shown: &str, root: &Path) -> 
     let mut text = String::new();
     if let Some(was) = was {
         text.push_str(&format!("\n{} is now {shown}.", tool::path::show(root, was)));
+    }
+    if reviewed.absent && reviewed.closed {
+        text.push_str(&format!("\nBut {}", absent(shown)));
     }
     text
 }

@@ -32,6 +32,8 @@ pub struct Reviewed {
     pub closed: bool,
     /// The user closed the buffer before the file's deletion or renaming was decided.
     pub whole_left: bool,
+    /// Another program has deleted, moved or replaced the file.
+    pub absent: bool,
     /// Another program changed lines of the hunks on disk during the review.
     pub outside: bool,
     /// The file's text after the review, if it differs from the text on disk.

@@ -81,6 +81,24 @@ fn rejecting_leaves_the_bytes_on_disk_and_the_options_to_the_users_next_write() 
     }
 }
 
+/// Neovim notes 'endofline' when a buffer becomes unmodified, although with 'fixendofline' the option changes no byte.
+#[test]
+fn an_endofline_of_an_earlier_review_does_not_leave_the_buffer_modified() {
+    let scene = pending(PLAIN);
+    scene.nvim.keys(":set noeol<CR>\\R");
+    scene.wait_idle("I see.");
+    assert_eq!((modified(&scene).as_str(), bytes(&scene)), ("false", PLAIN.to_vec()));
+    scene.nvim.keys(":set nofixeol<CR>");
+    assert_eq!(modified(&scene), "false");
+    scene.ask(Reply::new().call("e2", "edit", edit("a.txt", &[("two", "TWO")])));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.keys("\\R");
+    scene.wait_idle("So it is.");
+    let said = scene.said();
+    assert_eq!((modified(&scene).as_str(), bytes(&scene)), ("false", PLAIN.to_vec()), "{said}");
+}
+
 #[test]
 fn a_write_in_another_encoding_while_changes_are_pending_is_no_change_by_somebody_else() {
     for (keys, wanted) in [
