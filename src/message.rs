@@ -154,10 +154,10 @@ pub struct ToolAnswer {
     pub failed: bool,
     /// Whether a command that the call ran or waited for ended badly. Unlike a failure, the model is told so in the
     /// text only.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub fault: bool,
     /// Whether the text tells a decision of the user: a verdict on an edit, or why a call may not run.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub verdict: bool,
     /// A few words for the right end of the tool's line in the chat: `80 lines`, `2 hunks · 1 rejected`.
     #[serde(default)]

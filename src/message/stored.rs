@@ -5,35 +5,52 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 impl Serialize for ToolAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("ToolAnswer", 6)?;
-        fields.serialize_field("id", &self.id)?;
-        match &self.output {
+        let ToolAnswer {
+            id,
+            text,
+            failed,
+            fault,
+            verdict,
+            summary,
+            output,
+            images,
+            job_end,
+            foreign,
+            inquiry,
+            session,
+            diff,
+        } = self;
+        let mut fields = serializer.serialize_struct("ToolAnswer", 12)?;
+        fields.serialize_field("id", id)?;
+        match output {
             Some(file) => fields.serialize_field("output", file)?,
-            None => fields.serialize_field("text", &self.text)?,
+            None => fields.serialize_field("text", text)?,
         }
-        if self.failed {
-            fields.serialize_field("failed", &true)?;
+        for (name, flag) in [("failed", failed), ("fault", fault), ("verdict", verdict)] {
+            if *flag {
+                fields.serialize_field(name, flag)?;
+            }
         }
-        if !self.summary.is_empty() {
-            fields.serialize_field("summary", &self.summary)?;
+        if !summary.is_empty() {
+            fields.serialize_field("summary", summary)?;
         }
-        if !self.images.is_empty() {
-            fields.serialize_field("images", &self.images)?;
+        if !images.is_empty() {
+            fields.serialize_field("images", images)?;
         }
-        if let Some(job) = self.job_end {
-            fields.serialize_field("job_end", &job)?;
+        if let Some(job) = job_end {
+            fields.serialize_field("job_end", job)?;
         }
-        if let Some(foreign) = &self.foreign {
+        if let Some(foreign) = foreign {
             fields.serialize_field("foreign", foreign)?;
         }
-        if let Some(inquiry) = &self.inquiry {
+        if let Some(inquiry) = inquiry {
             fields.serialize_field("inquiry", inquiry)?;
         }
-        if let Some(session) = &self.session {
+        if let Some(session) = session {
             fields.serialize_field("session", session)?;
         }
-        if !self.diff.is_empty() {
-            fields.serialize_field("diff", &self.diff)?;
+        if !diff.is_empty() {
+            fields.serialize_field("diff", diff)?;
         }
         fields.end()
     }

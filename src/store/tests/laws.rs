@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::event::{Queued, TurnId};
-use crate::message::{Image, Message, Role, Searched};
+use crate::message::{
+    DiffHunk, FileDiff, Foreign, Image, Inquiry, Kind, Message, Origin, Role, Searched,
+};
 use crate::session::Phase;
 use proptest::prelude::*;
 
@@ -33,6 +35,37 @@ fn excerpt() -> impl Strategy<Value = Excerpt> {
     })
 }
 
+/// An answer in which each field may be set. All fields are named here, so that a new field is part of the law too.
+fn answered() -> impl Strategy<Value = ToolAnswer> {
+    (words(), words(), any::<[bool; 9]>(), words()).prop_map(|(id, text, flags, said)| {
+        let [failed, fault, verdict, is_apart, is_job, is_foreign, asks, is_task, edits] = flags;
+        let image = Image { file: said.clone(), width: 2, height: 3, ..Image::default() };
+        let foreign = Foreign { from: Origin::Web(said.clone()), own: 3 };
+        let lines = vec![format!("+{said}")];
+        let diff = FileDiff {
+            path: said.clone(),
+            kind: Kind::Changed,
+            hunks: vec![DiffHunk { old: 1, new: 1, lines }],
+            more: 2,
+        };
+        ToolAnswer {
+            id: CallId(id),
+            text: if is_apart { String::new() } else { text },
+            failed,
+            fault,
+            verdict,
+            summary: said.clone(),
+            output: is_apart.then(|| said.clone()),
+            images: if edits { vec![image] } else { Vec::new() },
+            job_end: is_job.then_some(7),
+            foreign: is_foreign.then_some(foreign),
+            inquiry: asks.then(|| Box::new(Inquiry { marked: vec![1], ..Inquiry::default() })),
+            session: is_task.then_some(said),
+            diff: if edits { vec![diff] } else { Vec::new() },
+        }
+    })
+}
+
 fn block() -> impl Strategy<Value = Block> {
     let thinking = (words(), prop::option::of(words()))
         .prop_map(|(text, signature)| Block::Thinking { text, signature });
@@ -44,24 +77,7 @@ fn block() -> impl Strategy<Value = Block> {
         };
         Block::Call(ToolCall { id: CallId(id), tool: "t".into(), input })
     });
-    let answer =
-        (words(), words(), any::<bool>(), words()).prop_map(|(id, text, failed, summary)| {
-            Block::Answer(ToolAnswer {
-                id: CallId(id),
-                text,
-                failed,
-                summary,
-                output: None,
-                images: Vec::new(),
-                job_end: None,
-                foreign: None,
-                inquiry: None,
-                fault: false,
-                verdict: false,
-                session: None,
-                diff: Vec::new(),
-            })
-        });
+    let answer = answered().prop_map(Block::Answer);
     prop_oneof![
         words().prop_map(|text| Block::Text { text }),
         thinking,

@@ -138,3 +138,40 @@ fn permissions_and_the_mode_still_apply_after_a_compaction() {
     assert!(outline.contains("The user chose auto-edit mode"), "{outline}");
     assert!(requests[8].answer("s2").contains("allowed"));
 }
+
+#[test]
+fn what_the_user_refused_and_why_is_kept_by_a_compaction_after_a_restart() {
+    let server = Server::start();
+    let setup = files(Setup::new()).config(LATE).anthropic(&server);
+    let nvim = three_turns(&server, &setup);
+    server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("line 007", "line seven")])));
+    server.reply(Reply::new().call("s1", "shell", json!({"command": "touch made"})));
+    server.reply(Reply::said("Four."));
+    type_in(&nvim, "four, please");
+    nvim.wait_pending(1);
+    nvim.keys(":Caliban reject all digits are fine<CR>");
+    nvim.wait_question();
+    nvim.keys(":Caliban deny not on this machine<CR>");
+    nvim.wait_transcript("Four.");
+    nvim.wait_phase("idle");
+    server.reply(Reply::said("Five."));
+    nvim.ask("five, please", "Five.");
+    nvim.quit_with(":qa!<CR>");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Five.");
+    server.reply(Reply::said(&summary("Go on.")));
+    type_in(&nvim, "/compact");
+    nvim.wait_transcript("▸ Compacted: ");
+    nvim.wait_phase("idle");
+    server.reply(Reply::said("Six."));
+    nvim.ask("six, please", "Six.");
+    let outline = server.requests().last().unwrap().outline();
+    let verdicts = outline.split_once("<verdicts>\n").unwrap().1;
+    let verdicts = verdicts.split_once("\n</verdicts>").unwrap().0;
+    expect![[r#"
+        The user rejected the change in a.txt: it is undone.
+        The user's reason: digits are fine
+        shell command="touch made": Not run: the user refused, and says: not on this machine"#]]
+    .assert_eq(verdicts);
+}
