@@ -34,6 +34,7 @@ local ascii = {
   ['›'] = '>',
   ['↪'] = '>', -- goes on
   ['↳'] = '>', -- a subagent
+  ['↓'] = 'v', -- lines below a window
   ['→'] = '->',
   ['⏎'] = '\\n',
   ['…'] = '...',
