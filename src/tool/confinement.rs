@@ -226,6 +226,9 @@ impl Confinement {
             let common = of_worktree(&desk.root);
             let looking = async || Baseline::new(&desk.root, common.as_deref()).await.map(Arc::new);
             limits.baseline = self.baseline.get_or_init(looking).await.clone();
+            if let Some(baseline) = &limits.baseline {
+                limits.head = baseline.head().await;
+            }
         }
         let is_shared = strength == Strength::Full && !self.settings.network && !self.is_read_only;
         if is_shared {
@@ -296,7 +299,6 @@ impl Confinement {
         let is_watched = strength == Strength::Full && !self.is_read_only;
         let gated = is_watched.then(|| self.gate_of_git(desk, &sandbox, &seen)).flatten();
         let (gate, settings) = gated.unzip();
-        let settings = settings.flatten();
         sandbox.gate = gate.as_ref().map(Order::mounts);
         sandbox.fixed.extend(gate.iter().map(|it| it.folder.clone()));
         let places = is_watched.then_some(places);
@@ -305,10 +307,11 @@ impl Confinement {
             temporary: seen,
             places,
             baseline: None,
+            head: None,
             network: None,
             pass: String::new(),
             gate,
-            settings,
+            settings: settings.flatten(),
         }
     }
 

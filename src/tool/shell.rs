@@ -19,6 +19,7 @@ pub(super) use output::is_refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
@@ -205,13 +206,24 @@ fn limited(limits: &Limits) -> String {
     )
 }
 
-/// What the model is told if the sandbox may have stopped the command. `lines` are those of its output that read so. A
-/// program that has git built in stops at a locked file in the middle of a checkout or a merge.
+/// What the model is told if the sandbox may have stopped the command in the middle. `lines` are those of its output
+/// that read so. A program that has git built in may end with code 0 nevertheless.
 async fn hint(desk: &Desk, limits: &Limits, lines: &[String], end: &End) -> Option<String> {
+    let show = |it: &PathBuf| path::show(&desk.root, it);
+    let left: Vec<String> = limits.left(&desk.root).await.iter().map(show).collect();
+    if !left.is_empty() {
+        let left = left.join(" ");
+        return Some(format!(
+            "[another commit is checked out now, but these files stay as they were, because commands may not write them: \
+             {left}. A commit of everything would put their old text into the new commit. Run git checkout HEAD -- with \
+             those that the commit has, and git clean -f -- with the others, each alone in a call of shell: the user is \
+             asked. Run git itself to check out, merge or rebase: it does so whole]"
+        ));
+    }
     if lines.is_empty() || !end.has_failed() {
         return None;
     }
-    let fixed = limits.fixed(&desk.root);
+    let fixed: Vec<String> = limits.fixed(&desk.root).iter().map(show).collect();
     let is_named = |it: &&String| lines.iter().any(|line| line.contains(it.as_str()));
     let named: Vec<&str> = fixed.iter().filter(is_named).map(String::as_str).collect();
     if named.is_empty() {

@@ -37,6 +37,8 @@ pub struct Limits {
     pub(super) places: Option<Places>,
     /// What the repository held before the conversation, if the root is in one.
     pub(super) baseline: Option<Arc<Baseline>>,
+    /// The commit that was checked out when the command began.
+    pub(super) head: Option<String>,
     /// The network of the conversation, if the command is in it.
     pub(in crate::tool) network: Option<Network>,
     /// The password for the command's proxy.
@@ -72,12 +74,20 @@ impl Limits {
         self.sandbox.proxy && !self.sandbox.network
     }
 
-    /// The locked paths that exist, relative to the root. Those in the folder of the repository are left out.
-    pub(in crate::tool) fn fixed(&self, root: &Path) -> Vec<String> {
-        let all = self.places.as_ref().map(Places::locked).unwrap_or_default();
-        let below = all.iter().filter_map(|it| it.strip_prefix(root).ok());
-        let below = below.filter(|it| !it.starts_with(".git"));
-        below.map(|it| it.display().to_string()).collect()
+    /// The locked paths that exist and that the command may not write, but for those in the folder of the repository.
+    pub(in crate::tool) fn fixed(&self, root: &Path) -> Vec<PathBuf> {
+        let mut all = self.places.as_ref().map(Places::locked).unwrap_or_default();
+        let git = root.join(".git");
+        all.retain(|it| it.starts_with(root) && !it.starts_with(&git));
+        all
+    }
+
+    /// The locked files that stay as they were although the command has checked out another commit.
+    pub(in crate::tool) async fn left(&self, root: &Path) -> Vec<PathBuf> {
+        match (&self.baseline, &self.head) {
+            (Some(baseline), Some(head)) => baseline.left(head, &self.fixed(root)).await,
+            _ => Vec::new(),
+        }
     }
 
     /// Watches for files that the command may not create (see `planted`).

@@ -4,12 +4,18 @@
 use super::checkout::Checkout;
 use super::top;
 use crate::reach::Locks;
+use crate::regular::direct;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The longest time for one question to git.
 const WAIT: Duration = Duration::from_secs(10);
+/// The most bytes that are read of a file.
+pub(in crate::tool) const LARGEST: u64 = 4_000_000;
 /// The most versions of a file with which its beginning is compared.
 const VERSIONS: usize = 50;
 
@@ -96,21 +102,42 @@ impl Baseline {
             name,
         ];
         let listed = self.checkout.fed(&log, self.tips.clone(), WAIT).await.unwrap_or_default();
-        let mut words = listed.split(|it| *it == 0);
-        while let Some(word) = words.next() {
-            let word = String::from_utf8_lossy(word);
-            let Some(it) = word.trim_start_matches('\n').strip_prefix(':') else { continue };
-            let (Some([_, mode, _, id]), Some(path)) =
-                (it.split(' ').collect::<Vec<_>>().first_chunk().copied(), words.next())
-            else {
-                continue;
-            };
-            if let Some(blob) = Blob::of(mode, id) {
-                let path = self.checkout.tree.join(String::from_utf8_lossy(path).as_ref());
-                blobs.entry(path).or_default().insert(blob);
-            }
+        for (path, blob) in changed(&listed) {
+            blobs.entry(self.checkout.tree.join(path)).or_default().extend(blob);
         }
         blobs
+    }
+
+    /// The commit that is checked out.
+    pub(in crate::tool) async fn head(&self) -> Option<String> {
+        let said = self.checkout.line(["rev-parse", "-q", "--verify", "HEAD"], WAIT).await;
+        said.ok().filter(|it| !it.is_empty())
+    }
+
+    /// The files among these paths, and below them, that should have changed since this commit was checked out, because
+    /// another one is now, but have not.
+    pub(in crate::tool) async fn left(&self, before: &str, paths: &[PathBuf]) -> Vec<PathBuf> {
+        let mut left = Vec::new();
+        let now = self.head().await.filter(|it| it != before);
+        let names: Vec<&str> = paths.iter().filter_map(|it| self.name(it)).collect();
+        let Some(now) = now.filter(|_| !names.is_empty()) else { return left };
+        let diff =
+            ["--literal-pathspecs", "diff-tree", "-r", "-z", "--no-renames", before, &now, "--"];
+        let listed = self.checkout.run([&diff, names.as_slice()].concat(), WAIT).await;
+        for (path, blob) in changed(&listed.unwrap_or_default()) {
+            let path = self.checkout.tree.join(path);
+            let is_new = match (blob, content(&path)) {
+                (None, found) => found.is_none(),
+                (Some(_), None) => false,
+                (Some(blob), Some((is_link, bytes))) => {
+                    is_link == blob.is_link && self.id(bytes).await.is_none_or(|it| it == blob.id)
+                }
+            };
+            if !is_new {
+                left.push(path);
+            }
+        }
+        left
     }
 
     /// The name of a content in the repository, whether the repository has it or not.
@@ -168,6 +195,31 @@ impl Baseline {
     fn name<'a>(&self, path: &'a Path) -> Option<&'a str> {
         path.strip_prefix(&self.checkout.tree).ok()?.to_str()
     }
+}
+
+/// The paths of a list of changes, and what is at each after the change.
+fn changed(listed: &[u8]) -> Vec<(String, Option<Blob>)> {
+    let mut all = Vec::new();
+    let mut words = listed.split(|it| *it == 0);
+    while let Some(word) = words.next() {
+        let word = String::from_utf8_lossy(word);
+        let Some(it) = word.trim_start_matches('\n').strip_prefix(':') else { continue };
+        let fields: Vec<&str> = it.split(' ').collect();
+        if let (Some([_, mode, _, id]), Some(path)) = (fields.first_chunk(), words.next()) {
+            all.push((String::from_utf8_lossy(path).into_owned(), Blob::of(mode, id)));
+        }
+    }
+    all
+}
+
+/// Whether a path is a link, and what is in the file or where the link leads. Follows no link.
+pub(in crate::tool) fn content(path: &Path) -> Option<(bool, Vec<u8>)> {
+    if let Ok(target) = fs::read_link(path) {
+        return Some((true, target.as_os_str().as_bytes().to_vec()));
+    }
+    let mut bytes = Vec::new();
+    direct::open(path).ok()?.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
+    Some((false, bytes))
 }
 
 impl Blob {

@@ -2,20 +2,15 @@
 //! in checks out a branch. What the repository held before the conversation stays. Anything else is taken back, and
 //! then the next commit must not record a deletion.
 
-use crate::regular::direct;
-use crate::tool::git::baseline::{Baseline, Blob, Blobs};
+use crate::tool::git::baseline::{Baseline, Blob, Blobs, LARGEST, content};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The most files below a locked path that are looked at.
 const MOST: usize = 1000;
-/// A file of more bytes counts as a stranger's.
-const LARGEST: u64 = 4_000_000;
 /// The folder, in the repository's own, for what is taken back. No program runs it, and no commit takes it up.
 const FOLDER: &str = "refused";
 
@@ -119,14 +114,4 @@ fn mark(path: &Path, marks: &mut Marks) -> bool {
     let text = format!("{} {} {mtime:?} {ctime:?}", there.ino(), there.len());
     marks.insert(path.to_owned(), text);
     (there.is_file() || there.is_symlink()) && there.len() <= LARGEST && marks.len() <= MOST
-}
-
-/// Whether a path is a link, and what is in the file or where the link leads. Follows no link.
-fn content(path: &Path) -> Option<(bool, Vec<u8>)> {
-    if let Ok(target) = fs::read_link(path) {
-        return Some((true, target.as_os_str().as_bytes().to_vec()));
-    }
-    let mut bytes = Vec::new();
-    direct::open(path).ok()?.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
-    Some((false, bytes))
 }

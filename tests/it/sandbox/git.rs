@@ -263,6 +263,35 @@ fn a_locked_file_of_a_commit_that_a_command_has_made_is_not_checked_out_and_no_c
 }
 
 #[test]
+fn a_model_whose_program_left_locked_files_behind_is_told_which_and_how_to_go_on() {
+    if !is_full() {
+        return;
+    }
+    let scene = start_with_other_git();
+    let said = run(&scene, "target/dulwich checkout -q other 2>/dev/null; echo code $?");
+    let left = "may not write them: .github/workflows/ci.yml AGENTS.md. A commit of everything";
+    assert!(said.contains("code 0") && said.contains(left), "{said}");
+    assert!(!run(&scene, "git log --oneline -1").contains("stay as they were"));
+    for (command, is_there) in [
+        ("git checkout HEAD -- AGENTS.md", true),
+        ("git clean -f -- .github/workflows/ci.yml", false),
+    ] {
+        let input = json!({ "command": command });
+        let (said, was_asked) = call(&scene, "shell", input, ":Caliban approve<CR>");
+        assert!(was_asked, "{said}");
+        assert_eq!(scene.nvim.setup.path(".github/workflows/ci.yml").exists(), is_there);
+    }
+    assert_eq!(run(&scene, "git status --porcelain"), "[no output]");
+    assert_eq!(scene.on_disk("AGENTS.md").as_deref(), Some("Be brief.\n"));
+    // one that fails before it moves HEAD
+    let said = run(&scene, "echo x > a.txt; echo evil > AGENTS.md");
+    assert!(said.contains("[commands may not write AGENTS.md: such files run"), "{said}");
+    // a commit of what the user has changed leaves nothing behind
+    std::fs::write(scene.nvim.setup.path("AGENTS.md"), "Be quick.\n").unwrap();
+    assert!(!run(&scene, "git commit -qam quick; git log -1").contains("stay as they were"));
+}
+
+#[test]
 fn git_does_not_start_where_nobody_can_answer() {
     if !is_full() {
         return;
