@@ -322,7 +322,9 @@ impl Job {
     fn entered(&self, turn: TurnId, proposal: Proposal, text: Option<Text>, hunks: u32) -> PathBuf {
         let mut diffs = self.diffs(&proposal).into_iter();
         let Proposal { parts, path, before, after, whole, .. } = proposal;
+        let is_empty = before.is_none() && after.content.is_empty();
         let what = match whole {
+            None if is_empty => Awaited::EMPTY,
             None => Awaited::hunks(hunks),
             Some(edit::Whole::Delete) => Awaited::DELETION,
             Some(edit::Whole::Rename { .. }) => Awaited::RENAMING,

@@ -13,6 +13,9 @@ pub struct Awaited {
     /// Files to be renamed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub renamings: u32,
+    /// New files without text.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub empty: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives the field by reference")]
@@ -21,8 +24,9 @@ fn is_zero(n: &u32) -> bool {
 }
 
 impl Awaited {
-    pub const DELETION: Awaited = Awaited { hunks: 0, deletions: 1, renamings: 0 };
-    pub const RENAMING: Awaited = Awaited { hunks: 0, deletions: 0, renamings: 1 };
+    pub const DELETION: Awaited = Awaited { hunks: 0, deletions: 1, renamings: 0, empty: 0 };
+    pub const RENAMING: Awaited = Awaited { hunks: 0, deletions: 0, renamings: 1, empty: 0 };
+    pub const EMPTY: Awaited = Awaited { hunks: 0, deletions: 0, renamings: 0, empty: 1 };
 
     pub fn hunks(hunks: u32) -> Awaited {
         Awaited { hunks, ..Awaited::default() }
@@ -34,21 +38,25 @@ impl Awaited {
             hunks: self.hunks.saturating_add(other.hunks),
             deletions: self.deletions.saturating_add(other.deletions),
             renamings: self.renamings.saturating_add(other.renamings),
+            empty: self.empty.saturating_add(other.empty),
         }
     }
 
     pub fn is_one(self) -> bool {
-        let total: u64 =
-            [self.hunks, self.deletions, self.renamings].into_iter().map(u64::from).sum();
-        total == 1
+        let counts = [self.hunks, self.deletions, self.renamings, self.empty];
+        counts.into_iter().map(u64::from).sum::<u64>() == 1
     }
 }
 
 /// Shows the numbers in words, for example `2 hunks, 1 deletion`.
 impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds =
-            [(self.hunks, "hunk"), (self.deletions, "deletion"), (self.renamings, "renaming")];
+        let kinds = [
+            (self.hunks, "hunk"),
+            (self.deletions, "deletion"),
+            (self.renamings, "renaming"),
+            (self.empty, "empty file"),
+        ];
         let said: Vec<String> = kinds
             .iter()
             .filter(|(n, _)| *n > 0)
@@ -71,6 +79,7 @@ mod tests {
         check(Awaited::DELETION, "1 deletion");
         check(Awaited::RENAMING.plus(Awaited::RENAMING), "2 renamings");
         check(Awaited::hunks(2).plus(Awaited::DELETION), "2 hunks, 1 deletion");
+        check(Awaited::hunks(1).plus(Awaited::EMPTY), "1 hunk, 1 empty file");
         check(Awaited::default(), "no change");
         assert!(Awaited::DELETION.is_one() && !Awaited::DELETION.plus(Awaited::hunks(1)).is_one());
     }
@@ -83,6 +92,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<Awaited>(json).unwrap(), what);
         };
         check(Awaited::hunks(2), r#"{"hunks":2}"#);
+        check(Awaited::EMPTY, r#"{"hunks":0,"empty":1}"#);
         check(Awaited::hunks(1).plus(Awaited::RENAMING), r#"{"hunks":1,"renamings":1}"#);
     }
 }

@@ -237,7 +237,7 @@ pub(super) fn review_lost(path: &Path, root: &Path) -> String {
 }
 
 pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {
-    let text = "Not run: the user is still reviewing the edits before this call.".to_owned();
+    let text = "Not run: the user is still reviewing edits of the same reply. Call again if you still need this.".to_owned();
     ToolAnswer::failed(call, text, "not run")
 }
 

@@ -271,7 +271,7 @@ fn a_message_during_a_review_is_sent_without_waiting_for_the_verdict() {
             sample 2
             user: go
             assistant: edit(e1) run(c1)
-            user: e1=[Not all decided yet: 2 hunks of this edit are under review in the user's buffer. Those that the user has accepted so far may be on disk, the others are not. The user sent a message first; the user's verdict on this edit will follow.] c1=[Not run: the user is still reviewing the edits before this call.]
+            user: e1=[Not all decided yet: 2 hunks of this edit are under review in the user's buffer. Those that the user has accepted so far may be on disk, the others are not. The user sent a message first; the user's verdict on this edit will follow.] c1=[Not run: the user is still reviewing edits of the same reply. Call again if you still need this.]
             user: and then?
             assistant: ok
             user: <answer of e1> next

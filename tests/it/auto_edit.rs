@@ -302,7 +302,7 @@ fn in_auto_edit_mode_a_change_on_disk_is_merged_and_keeps_the_hunks() {
     scene.wait_hunks(0);
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l5", "theirs")));
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
-    assert_eq!(scene.nvim.lua_str("return vim.bo[vim.fn.bufnr('a.txt')].autoread"), "true");
+    assert_eq!(scene.nvim.lua_json("return vim.fn.getbufvar('a.txt', '&autoread')"), 1);
 }
 
 /// While hunks of a file wait to be written until the user decides, a further edit of the file waits too, even in

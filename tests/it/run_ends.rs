@@ -214,7 +214,7 @@ fn an_answer_of_blanks_only_is_said_to_be_empty() {
 #[test]
 fn a_run_names_what_its_commands_made_of_each_kind_of_file() {
     let server = Server::start();
-    let command = "chmod +x run.sh; ln -s a.txt link; cp bytes copy; mv old.txt new.txt; rm gone.txt; cp a.txt latin.txt";
+    let command = "chmod +x run.sh mode.bin; ln -s a.txt link; cp bytes copy; mv old.txt new.txt; rm gone.txt; cp a.txt latin.txt";
     server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
     server.reply(Reply::said("Done."));
     let rules =
@@ -222,6 +222,7 @@ fn a_run_names_what_its_commands_made_of_each_kind_of_file() {
     let setup = setup(&server, &json!({ "permissions": rules }));
     let setup = setup.file("run.sh", "echo\n").file("old.txt", "old\n").file("gone.txt", "x\n");
     let setup = setup.file("bytes", [0, 159, 146]).file("latin.txt", b"caf\xe9\n");
+    let setup = setup.file("mode.bin", [0, 159]);
     let ran = run(&setup, &["--json", "go"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     let end = ran.lines().pop().unwrap();
@@ -229,7 +230,7 @@ fn a_run_names_what_its_commands_made_of_each_kind_of_file() {
     let files: Vec<String> = files
         .map(|it| {
             let kept = |line: &&str| {
-                ["old mode", "new mode", "new file", "deleted", "rename", "Binary"]
+                ["old mode", "new mode", "new file", "deleted", "rename"]
                     .iter()
                     .any(|it| line.starts_with(it))
             };
@@ -238,12 +239,20 @@ fn a_run_names_what_its_commands_made_of_each_kind_of_file() {
         })
         .collect();
     expect![[r#"
-        "copy" "added": new file mode 100644, Binary files a/copy and b/copy differ null
+        "copy" "added":  "it is not UTF-8 text"
         "gone.txt" "deleted": deleted file mode 100644 null
-        "latin.txt" "changed": Binary files a/latin.txt and b/latin.txt differ null
+        "latin.txt" "changed":  "it is not UTF-8 text"
         "link" "added": new file mode 120000 null
+        "mode.bin" "changed": old mode 100644, new mode 100755 null
         "new.txt" "added": new file mode 100644 null
         "old.txt" "deleted": deleted file mode 100644 null
         "run.sh" "changed": old mode 100644, new mode 100755 null"#]]
     .assert_eq(&files.join("\n"));
+    // git can apply the patch: here it could take back what the run has changed
+    let patch = setup.path("fix.patch");
+    std::fs::write(&patch, end["diff"].as_str().unwrap()).unwrap();
+    let mut git = std::process::Command::new("git");
+    let root = patch.parent().unwrap();
+    let git = git.args(["apply", "-R", "--check", "fix.patch"]).current_dir(root).output().unwrap();
+    assert!(git.status.success(), "{}", String::from_utf8_lossy(&git.stderr));
 }

@@ -2,6 +2,7 @@
 
 use crate::kit::reply::Reply;
 use crate::kit::setup::Setup;
+use crate::review::reopened::quit;
 use crate::review::scene::{Scene, edit, nine, write};
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -431,6 +432,18 @@ fn a_new_file_without_text_is_created_once_the_user_accepts_it() {
         assert_eq!(told, format!("The user accepted the change in {name}."));
         assert_eq!(scene.on_disk(name).as_deref(), Some(""), "{name}");
     }
+}
+
+#[test]
+fn a_new_file_without_text_is_under_review_after_a_restart() {
+    let scene = Scene::start(|it| it);
+    scene.ask(write_empty("c1", "py.typed"));
+    scene.wait_pending(1);
+    let scene = quit(scene);
+    scene.wait_hunks(1);
+    scene.told_next();
+    let told = "1 empty file is still under the user's review: ";
+    assert!(scene.answer(2, "c1").starts_with(told), "{}", scene.answer(2, "c1"));
 }
 
 #[test]

@@ -278,7 +278,7 @@ function M.reloaded(r, detached, was)
     listen(r)
   end
   if was and r.open and state.count(r) == 0 then
-    verdict.reread(r, was)
+    verdict.decided(r, 'leave', was)
     say(settle(r))
   end
 end

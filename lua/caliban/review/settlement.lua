@@ -384,6 +384,8 @@ function M.summary(r, written, unsaved)
     parts[#parts + 1] = 'deleted'
   elseif r.was then
     parts[#parts + 1] = 'renamed from ' .. file.short(r.was)
+  elseif state.is_empty_agreed(r) then
+    parts[#parts + 1] = 'created without text'
   end
   vim.list_extend(parts, verdict.words(r))
   if r.whole_rejected then

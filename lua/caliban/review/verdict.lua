@@ -300,16 +300,4 @@ function M.take_up(r, list, again)
   end
 end
 
---- Called after the text was read from disk again. The user has not decided on hunks that auto-edit mode wrote; other
---- hunks are undone.
----@param r caliban.Review
----@param was caliban.Hunk[] the hunks that were pending
-function M.reread(r, was)
-  if r.auto then
-    M.decided(r, 'leave', was)
-  else
-    tracking.decide(r, nil)
-  end
-end
-
 return M

@@ -10,7 +10,7 @@ local names = require('caliban.editor.name')
 local group = api.nvim_create_augroup('caliban.review.write_guard', {})
 
 local guarded = {} ---@type table<integer, caliban.Guarded>
-local autoread_before = {} ---@type table<integer, 'global'|'own'> whether the buffer had its own 'autoread'
+local autoread_before = {} ---@type table<integer, { own?: boolean }> the buffer's own 'autoread', which may be unset
 local seen = {} ---@type table<integer, string> stamp of the file at the last `check_disk`
 local has_bang = false -- whether the running command was typed with a bang
 local is_saveas = false -- whether the running command is a typed `:saveas`
@@ -131,12 +131,30 @@ local function notice_writes(buf, it)
   })
 end
 
+--- Turns 'autoread' off: with it, Neovim would replace the text with the hunks by a text that another program has
+--- written.
+---@param buf integer
+local function keep_text(buf)
+  autoread_before[buf] = autoread_before[buf] or { own = vim.bo[buf].autoread }
+  vim.bo[buf].autoread = false
+end
+
+---@param buf integer
+local function restore_autoread(buf)
+  local was = autoread_before[buf]
+  autoread_before[buf] = nil
+  if was and api.nvim_buf_is_valid(buf) then
+    vim.bo[buf].autoread = was.own
+  end
+end
+
 --- Guards a buffer.
 ---@param buf integer
 ---@param it caliban.Guarded
 function M.set(buf, it)
   M.clear(buf)
   guarded[buf] = it
+  keep_text(buf)
   file.guard(buf, true)
   api.nvim_create_autocmd('BufWriteCmd', {
     group = group,
@@ -172,10 +190,7 @@ end
 ---@param it caliban.Guarded
 function M.follow(buf, it)
   M.clear(buf)
-  -- with 'autoread', Neovim would replace the text with the hunks by a text that another program
-  -- has written
-  autoread_before[buf] = vim.bo[buf].autoread == vim.go.autoread and 'global' or 'own'
-  vim.bo[buf].autoread = false
+  keep_text(buf)
   api.nvim_create_autocmd('BufWritePost', {
     group = group,
     buffer = buf,
@@ -196,16 +211,8 @@ function M.clear(buf)
   file.guard(buf, false)
   if api.nvim_buf_is_valid(buf) then
     api.nvim_clear_autocmds({ group = group, buffer = buf })
-    local was = autoread_before[buf] ---@as string?
-    if was == 'own' then
-      vim.bo[buf].autoread = true
-    elseif was then
-      api.nvim_buf_call(buf, function()
-        vim.cmd('setlocal autoread<')
-      end)
-    end
   end
-  autoread_before[buf] = nil
+  restore_autoread(buf)
 end
 
 --- Lifts all guards until the current command has ended.
@@ -224,18 +231,13 @@ end
 ---@param buf integer
 function M.acknowledge(buf)
   seen[buf] = file.stamp(buf)
-  local is_global = vim.bo[buf].autoread == vim.go.autoread
-  -- with 'autoread', Neovim would read the file again and drop the hunks
-  vim.bo[buf].autoread = false
+  local is_kept = autoread_before[buf] ~= nil
+  keep_text(buf)
   file.guard(buf, false)
   file.check(buf, '')
   file.guard(buf, guarded[buf] ~= nil)
-  if is_global and not autoread_before[buf] then
-    api.nvim_buf_call(buf, function()
-      vim.cmd('setlocal autoread<')
-    end)
-  elseif not autoread_before[buf] then
-    vim.bo[buf].autoread = not vim.go.autoread
+  if not is_kept then
+    restore_autoread(buf)
   end
 end
 

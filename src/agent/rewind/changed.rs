@@ -38,21 +38,23 @@ fn of(desk: &Desk, file: &File, room: &mut usize) -> Changed {
         _ => How::Changed,
     };
     let name = |it: &Path| tool::path::show(&desk.root, it);
-    let diff = if file.skipped.is_some() {
-        String::new()
-    } else {
-        diff(file, how, [&name(&file.path), &name(now)])
+    let diff = match &file.skipped {
+        Some(why) => Err(why.clone()),
+        None => diff(file, how, [&name(&file.path), &name(now)])
+            .ok_or_else(|| "it is not UTF-8 text".to_owned()),
     };
-    let is_short = diff.len() <= *room;
-    *room = room.saturating_sub(diff.len());
-    let too_long = (!is_short).then(|| "the diffs are too long".to_owned());
-    let no_diff = file.skipped.clone().or(too_long);
-    let diff = if is_short { diff } else { String::new() };
+    let diff = diff.and_then(|it| {
+        let is_short = it.len() <= *room;
+        *room = room.saturating_sub(it.len());
+        if is_short { Ok(it) } else { Err("the diffs are too long".to_owned()) }
+    });
+    let (diff, no_diff) = diff.map_or_else(|why| (String::new(), Some(why)), |it| (it, None));
     Changed { path: name(now), how, by_command: file.by_command, diff, no_diff }
 }
 
-/// A diff in the format of git. `names` are the former and the present name.
-fn diff(file: &File, how: How, [old, new]: [&str; 2]) -> String {
+/// A diff in the format of git. The names are the former and the present one. `None` if a changed content is not UTF-8:
+/// `git apply` refuses a whole patch with a line `Binary files … differ`.
+fn diff(file: &File, how: How, [old, new]: [&str; 2]) -> Option<String> {
     let [a, b] = [quoted("a/", old), quoted("b/", new)];
     let mut out = format!("diff --git {a} {b}\n");
     match how {
@@ -72,18 +74,16 @@ fn diff(file: &File, how: How, [old, new]: [&str; 2]) -> String {
             }
         }
     }
-    let [before, after] = [&file.now, &file.was].map(text);
-    let (Some(before), Some(after)) = (before, after) else {
-        out.push_str(&format!("Binary files {a} and {b} differ\n"));
-        return out;
-    };
-    let hunks = whole_diff(&before, &after);
+    if file.now == file.was {
+        return Some(out);
+    }
+    let hunks = whole_diff(&text(&file.now)?, &text(&file.was)?);
     if !hunks.is_empty() {
         let from = if how == How::Added { "/dev/null" } else { &a };
         let to = if how == How::Deleted { "/dev/null" } else { &b };
         out.push_str(&format!("--- {from}\n+++ {to}\n{hunks}"));
     }
-    out
+    Some(out)
 }
 
 /// The kind of a file, as git writes it.

@@ -62,7 +62,9 @@ impl Judge<'_> {
         let given = self.reviewed.reasons.iter().map(|it| (&it.lines[..], &it.reason[..]));
         let reasons = edit::reasons(all[at], given);
         let mut text = if self.reviewed.gone {
-            let said = format!("The user rejected the new file {}: it does not exist.", self.shown);
+            let is_left = outcome.hunks.iter().all(|it| it.fate == Fate::Left);
+            let verb = if is_left { "did not decide on" } else { "rejected" };
+            let said = format!("The user {verb} the new file {}: it does not exist.", self.shown);
             edit::with_reasons(said, &reasons)
         } else {
             outcome.say(&self.shown, &reasons, &mut self.told)

@@ -1,32 +1,36 @@
 //! Events from outside that end a review: a buffer is closed, a file changes, the program dies.
 
-use super::scene::{Scene, edit, nine};
+use super::scene::{Scene, edit, nine, write};
 use crate::kit::reply::Reply;
 use expect_test::expect;
 use std::fs;
 
 #[test]
-fn wiping_or_rereading_a_buffer_rejects_its_pending_hunks() {
-    for (keys, told) in [
-        (
-            ":bwipeout!<CR>",
-            "The user did not decide on 2 changes in a.txt: they are not in the file.",
-        ),
-        (
-            ":bdelete!<CR>",
-            "The user did not decide on 2 changes in a.txt: they are not in the file.",
-        ),
-        (":edit!<CR>", "they are undone"),
-    ] {
+fn wiping_or_rereading_a_buffer_decides_on_none_of_its_pending_hunks() {
+    for keys in [":bwipeout!<CR>", ":bdelete!<CR>", ":edit!<CR>"] {
         let scene = Scene::two_hunks(|it| it);
         scene.server.reply(Reply::said("I see."));
         scene.nvim.keys(keys);
         let answer = scene.answer(2, "e1");
-        assert!(answer.contains(told), "{keys}: {answer}");
+        let told = "The user did not decide on 2 changes in a.txt: they are not in the file.";
+        assert_eq!(answer, told, "{keys}");
         scene.wait_idle("I see.");
         assert_eq!(scene.pending(), 0, "{keys}");
         assert_eq!(scene.on_disk("a.txt"), Some(nine()), "{keys}");
     }
+}
+
+#[test]
+fn rereading_a_new_file_decides_on_nothing() {
+    let scene = Scene::start(|it| it);
+    scene.ask(Reply::new().call("n1", "write", write("new.txt", "new\n")));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban next<CR>:edit!<CR>");
+    expect!["The user did not decide on the new file new.txt: it does not exist."]
+        .assert_eq(&scene.answer(2, "n1"));
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("new.txt"), None);
 }
 
 #[test]

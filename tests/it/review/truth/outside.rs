@@ -1,7 +1,8 @@
 //! What other programs do to the file on disk before a verdict and as the file is written.
 
 use super::super::scene::{Scene, nine};
-use super::{ACCEPT, REJECT, asked, both, nothing, put, written};
+use super::{ACCEPT, REJECT, asked, both, nothing, put, story, written};
+use crate::kit::reply::Reply;
 use expect_test::expect;
 
 #[test]
@@ -303,4 +304,105 @@ fn changes_on_disk_that_cannot_be_merged_are_told_as_not_saved() {
         ---
         l1 l2 l3 l4 theirs l6 l7 l8 l9"#]]
     .assert_eq(&asked("", theirs(text), &keys));
+}
+
+/// After `:w!` the buffer is not modified, and Neovim would read it again.
+#[test]
+fn a_change_on_disk_after_a_forced_write_is_merged_or_told_as_thrown_away() {
+    let after = |keys: &str, theirs: String, last: &str| {
+        let keys = keys.to_owned();
+        let act = move |scene: &Scene| {
+            scene.nvim.keys(&format!("{keys}:w!<CR>"));
+            scene.nvim.wait(|_| scene.on_disk("a.txt").is_some_and(|it| it != nine()), "the write");
+            put(scene, &theirs);
+        };
+        asked("", act, last)
+    };
+    let look = ":doautocmd CursorHold<CR>";
+    for last in [look, ":checktime<CR>"] {
+        expect![[r#"
+            2 changes in a.txt were thrown away outside of the editor: they are not in the file.
+            ---
+            a.txt: 2 thrown away outside
+            ---
+            as it was"#]]
+        .assert_eq(&after("", nine(), last));
+        expect![[r#"
+            Of 2 changes in a.txt: 1 accepted, but not in the file any more, 1 thrown away outside of the editor.
+            line 2, accepted, but not in the file any more, reads as before:
+            l2
+            line 8, thrown away outside of the editor, reads as before:
+            l8
+            ---
+            a.txt: 1 accepted, 1 thrown away outside, but 1 not in the file any more
+            ---
+            as it was"#]]
+        .assert_eq(&after("2G\\a", nine(), last));
+    }
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("2G\\a:w!<CR>");
+    scene.nvim.wait(|_| scene.on_disk("a.txt") == Some(both()), "the write");
+    put(&scene, &(both() + "theirs\n"));
+    scene.nvim.keys(look);
+    scene.nvim.wait(|it| it.buffer("/a.txt").contains("theirs"), "the change on disk");
+    assert_eq!(scene.pending(), 1);
+    scene.nvim.keys(ACCEPT);
+    scene.wait_idle("I see.");
+    expect![[r#"
+        The user accepted 2 changes in a.txt.
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 11
+        +theirs
+        ---
+        a.txt: 2 accepted
+        ---
+        l1 L2 l3 l4 l5 l6 l7 L8 L8b l9 theirs"#]]
+    .assert_eq(&story(&scene, &scene.answer(2, "e1")));
+    assert_eq!(scene.nvim.lua_json("return vim.fn.getbufvar('a.txt', '&autoread')"), 1);
+}
+
+#[test]
+fn reading_the_file_again_decides_on_no_pending_hunk() {
+    expect![[r#"
+        The user did not decide on 2 changes in a.txt: they are not in the file.
+        ---
+        a.txt: 2 not decided
+        ---
+        as it was"#]]
+    .assert_eq(&asked("", nothing, ":edit!<CR>"));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, but not in the file any more, 1 not decided on and not in the file.
+        line 2, accepted, but not in the file any more, reads as before:
+        l2
+        line 8, not decided on and not in the file, reads as before:
+        l8
+        ---
+        a.txt: 1 accepted, 1 not decided
+        ---
+        as it was"#]]
+    .assert_eq(&asked("", nothing, "2G\\a:edit!<CR>"));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 not decided on.
+        line 2, accepted:
+        L2
+        line 8, not decided on, now reads:
+        L8
+        L8b
+        ---
+        a.txt: 1 accepted, 1 not decided
+        ---
+        both changes"#]]
+    .assert_eq(&asked("", nothing, "2G\\a:w!<CR>:edit!<CR>"));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 rejected and undone, 1 not decided on and not in the file.
+        line 2, rejected, reads as before:
+        l2
+        line 8, not decided on and not in the file, reads as before:
+        l8
+        ---
+        a.txt: 1 rejected, 1 not decided
+        ---
+        as it was"#]]
+    .assert_eq(&asked("", nothing, "2G\\r:edit!<CR>"));
 }
