@@ -11,6 +11,8 @@
 mod check;
 pub mod descriptor;
 #[cfg(target_os = "linux")]
+mod devices;
+#[cfg(target_os = "linux")]
 mod files;
 #[cfg(target_os = "linux")]
 mod namespaces;
@@ -123,7 +125,7 @@ impl Sandbox {
                 listener = Some(bound.map_err(|it| format!("the proxy: {it}"))?);
             }
         }
-        files::restrict(&self.writable, self.strength == Strength::Full)?;
+        files::restrict(&self.writable, self.strength)?;
         let closes_network = self.strength == Strength::Plain && !self.network;
         syscalls::restrict(closes_network)?;
         Ok(listener)

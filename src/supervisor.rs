@@ -86,7 +86,7 @@ pub fn command(
 ) -> io::Result<tokio::process::Command> {
     let limits = sandbox.map_or(Ok(String::new()), serde_json::to_string)?;
     let mut supervisor = tokio::process::Command::new(program);
-    supervisor.arg0("supervisor").arg(ARGUMENT).arg(limits).arg(command).process_group(0);
+    supervisor.arg0("supervisor").arg(ARGUMENT).arg(limits).arg(command);
     Ok(supervisor)
 }
 
@@ -233,6 +233,8 @@ pub fn run(mut arguments: ArgsOs) -> ExitCode {
 }
 
 fn supervisor(limits: &OsStr, arguments: ArgsOs) -> io::Result<()> {
+    // in a session of its own, the command has not the terminal in which `caliban run` was typed
+    setsid()?;
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     orphans::adopt();
     orphans::name_supervisor();

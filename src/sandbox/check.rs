@@ -2,11 +2,14 @@
 //! a verdict (`holds` or `open`), a tab and a sentence.
 
 use super::{CHECK, Sandbox, Strength, descriptor, probed};
-use std::fs::{self, Permissions};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -20,8 +23,8 @@ const WITHIN: &str = "--within";
 pub(super) fn run(serve: fn(TcpListener)) -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(2).collect();
     let said = match &arguments[..] {
-        [within, folder, address, watched, port] if within == WITHIN => {
-            tried(Path::new(folder), address, watched, port)
+        [within, folder, address, watched, terminal, port] if within == WITHIN => {
+            tried(Path::new(folder), address, watched, terminal, port)
         }
         [strength, rest @ ..] if !rest.is_empty() => Err(confined(strength, rest)),
         _ => prepared(serve).map_err(|fault| fault.to_string()),
@@ -48,6 +51,11 @@ fn prepared(serve: fn(TcpListener)) -> io::Result<String> {
     tries.arg(listener.local_addr()?.to_string());
     // the process in the sandbox tries to signal the editor, as an example of a process outside
     tries.arg(std::os::unix::process::parent_id().to_string());
+    // the terminal of another program, which stays open until the end
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    grantpt(&terminal)?;
+    unlockpt(&terminal)?;
+    tries.arg(OsStr::from_bytes(ptsname(&terminal, Vec::new())?.to_bytes()));
     let (ours, theirs) = UnixStream::pair()?;
     tries.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped());
     let running = tries.spawn()?;
@@ -99,7 +107,13 @@ fn handed_out(proxy: Option<TcpListener>) -> Result<String, String> {
     sent.and(port).map_err(|it| format!("the proxy: {it}"))
 }
 
-fn tried(folder: &Path, address: &str, watched: &str, port: &str) -> Result<String, String> {
+fn tried(
+    folder: &Path,
+    address: &str,
+    watched: &str,
+    terminal: &str,
+    port: &str,
+) -> Result<String, String> {
     let below = |it: &str| folder.join(it);
     let (hook, secret, socket) = (below("project/.git/hooks"), below("secret"), below("socket"));
     let address: SocketAddr = address.parse().map_err(|_| "no address is given".to_owned())?;
@@ -119,6 +133,7 @@ fn tried(folder: &Path, address: &str, watched: &str, port: &str) -> Result<Stri
         (TcpStream::connect(address).is_ok(), "there is no network"),
         (UnixStream::connect(&socket).is_ok(), "sockets of other programs cannot be reached"),
         (can_signal(watched), "processes outside cannot be signalled"),
+        (can_open(terminal), "the terminals of other programs cannot be opened"),
     ];
     if cfg!(target_os = "linux") {
         tries.push((can_read(&environment), "the editor's environment cannot be read"));
@@ -144,6 +159,11 @@ fn is_let_through(port: u16, address: SocketAddr) -> bool {
         Ok(said)
     };
     !asked().is_ok_and(|it| it.starts_with("HTTP/1.1 403 "))
+}
+
+fn can_open(terminal: &str) -> bool {
+    let can = |it: &mut OpenOptions| it.custom_flags(nix::libc::O_NOCTTY).open(terminal).is_ok();
+    can(OpenOptions::new().read(true)) || can(OpenOptions::new().write(true))
 }
 
 fn can_signal(process: &str) -> bool {

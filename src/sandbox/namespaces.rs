@@ -1,6 +1,7 @@
 //! Gives the process namespaces of its own: a view of the file system in which secrets are hidden and protected files
 //! cannot be written, and a network in which it can connect only to itself.
 
+use super::devices::{self, SHARED, TERMINALS};
 use super::{Gate, Sandbox};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -12,16 +13,14 @@ use nix::unistd::{getgid, getuid};
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The index of the loopback device in a new network namespace.
 const LOOPBACK: i32 = 1;
-const NONE: Option<&str> = None;
-/// The folder of shared memory.
-const SHARED: &str = "/dev/shm";
+pub(super) const NONE: Option<&str> = None;
 
 pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     let folder = env::current_dir();
@@ -39,16 +38,14 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     let own = env::current_exe().ok();
     let own =
         own.and_then(|it| rustix::fs::open(it, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok());
-    if let Some(folder) = sandbox.temporary.as_ref() {
-        in_place_of(Path::new("/tmp"), &sandbox.kept, || {
-            mounted("/tmp", folder.to_str(), NONE, MsFlags::MS_BIND)
+    let temporary = Path::new("/tmp");
+    let kept = |it: &&PathBuf| *it == temporary;
+    if let (Some(folder), None) = (&sandbox.temporary, sandbox.kept.iter().find(kept)) {
+        in_place_of(temporary, &sandbox.kept, || {
+            mounted(temporary, folder.to_str(), NONE, MsFlags::MS_BIND)
         })?;
     }
-    in_place_of(Path::new(SHARED), &sandbox.kept, || {
-        let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
-        mount(Some("tmpfs"), SHARED, Some("tmpfs"), flags, Some("mode=1777"))
-            .map_err(|it| format!("{SHARED}: {it}"))
-    })?;
+    devices::replace(&sandbox.writable, &sandbox.kept)?;
     seal(&sandbox.writable, &sandbox.kept)?;
     if let (Some(gate), Some(own)) = (&sandbox.gate, &own) {
         cover(gate, &format!("/proc/self/fd/{}", own.as_raw_fd()))?;
@@ -112,32 +109,35 @@ fn unshared(flags: CloneFlags) -> Result<(), String> {
 }
 
 /// Mounts another folder in the place of one that all programs share. The kept entries of the shared folder stay in
-/// place; if the whole folder is kept, nothing is mounted.
-fn in_place_of(
+/// place.
+pub(super) fn in_place_of(
     place: &Path,
     kept: &[PathBuf],
     mounting: impl FnOnce() -> Result<(), String>,
 ) -> Result<(), String> {
-    if kept.iter().any(|it| it == place) {
-        return Ok(());
-    }
-    let failed = |path: &Path, it: &dyn std::fmt::Display| format!("{}: {it}", path.display());
-    let mut held = Vec::new();
-    for path in kept.iter().filter(|it| it.parent() == Some(place) && it.exists()) {
-        let options = OFlags::PATH | OFlags::CLOEXEC;
-        let open =
-            rustix::fs::open(path, options, Mode::empty()).map_err(|it| failed(path, &it))?;
-        held.push((path, open));
-    }
+    let entries = kept.iter().filter(|it| it.parent() == Some(place) && it.exists());
+    let all: Vec<_> = entries.cloned().map(held).collect::<Result<_, _>>()?;
     mounting()?;
-    for (path, open) in held {
-        let source = format!("/proc/self/fd/{}", open.as_raw_fd());
-        let is_folder = Path::new(&source).is_dir();
-        let made = if is_folder { fs::create_dir_all(path) } else { fs::write(path, "") };
-        made.map_err(|it| failed(path, &it))?;
-        mounted(path, Some(&source), NONE, MsFlags::MS_BIND | MsFlags::MS_REC)?;
-    }
-    Ok(())
+    all.iter().try_for_each(|(path, open)| reopened(path, open))
+}
+
+/// A path with an open descriptor, by which it can be mounted when another mount covers it.
+pub(super) fn held(path: PathBuf) -> Result<(PathBuf, OwnedFd), String> {
+    let open = rustix::fs::open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    open.map_err(|it| format!("{}: {it}", path.display())).map(|open| (path, open))
+}
+
+/// Mounts what a descriptor holds at its path, where nothing else may be.
+pub(super) fn reopened(path: &Path, open: &OwnedFd) -> Result<(), String> {
+    let source = format!("/proc/self/fd/{}", open.as_raw_fd());
+    let is_folder = Path::new(&source).is_dir();
+    let parents = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let made = parents.and_then(|()| match is_folder {
+        true => fs::create_dir_all(path),
+        false => fs::write(path, ""),
+    });
+    made.map_err(|it| format!("{}: {it}", path.display()))?;
+    mounted(path, Some(&source), NONE, MsFlags::MS_BIND | MsFlags::MS_REC)
 }
 
 /// The folders that may be neither renamed nor replaced: also those on the way to a fixed path, so that nobody can put
@@ -166,7 +166,7 @@ fn listening() -> Result<Vec<PathBuf>, String> {
     Ok(all.split(|it| *it == b'\n').filter_map(path).collect())
 }
 
-fn mounted(
+pub(super) fn mounted(
     on: impl AsRef<Path>,
     what: Option<&str>,
     kind: Option<&str>,
@@ -188,7 +188,8 @@ fn seal(writable: &[PathBuf], kept: &[PathBuf]) -> Result<(), String> {
     let is_writable = |it: &Path| {
         let whole = kept.iter().find(|kept| it.starts_with(kept));
         let counts = |path: &&PathBuf| whole.is_none_or(|whole| path.starts_with(whole));
-        it == Path::new(SHARED) || writable.iter().filter(counts).any(|path| it.starts_with(path))
+        let is_new = [SHARED, TERMINALS].iter().any(|new| it == Path::new(new));
+        is_new || writable.iter().filter(counts).any(|path| it.starts_with(path))
     };
     // the fifth field is the mount point, see proc_pid_mountinfo(5)
     let points = before.lines().filter_map(|it| it.split(' ').nth(4)).map(unescaped);

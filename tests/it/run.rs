@@ -1,6 +1,7 @@
 //! `caliban run`: the program without a Neovim, from its arguments to the requests, the disk, its output and exit code.
 
 use crate::kit::reply::Reply;
+use crate::kit::sandbox::is_full;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use expect_test::expect;
@@ -216,6 +217,29 @@ fn a_command_that_needs_consent_is_denied_and_the_exit_code_is_3() {
     assert!(answer.contains("nobody is here to answer"), "{answer}");
     assert!(answer.contains("Run `touch made`?"), "{answer}");
     assert_eq!(setup.on_disk("made"), None);
+}
+
+/// A command that has the terminal in which the run was started could read what is typed there.
+#[test]
+fn the_terminal_of_a_run_is_not_that_of_its_commands() {
+    if !is_full() {
+        return;
+    }
+    let server = Server::start();
+    let command = "exec 3< /dev/tty && echo OPEN";
+    server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+    server.reply(Reply::said("Done."));
+    let setup = setup(&server);
+    let run = setup.program(&["run", "--mode", "auto", "go"]);
+    let words = std::iter::once(run.get_program()).chain(run.get_args());
+    let line: Vec<String> = words.map(|it| format!("'{}'", it.display())).collect();
+    let mut script = Command::new("script");
+    script.args(["-qec", &line.join(" "), "/dev/null"]).stdin(Stdio::null()).env_clear();
+    script.envs(run.get_envs().filter_map(|(name, it)| Some((name, it?))));
+    let ran = Ran::of(script.current_dir(run.get_current_dir().unwrap()));
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    let answer = server.requests()[1].answer("c1");
+    assert!(answer.contains("/dev/tty: No such device or address"), "{answer}");
 }
 
 #[test]

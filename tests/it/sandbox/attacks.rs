@@ -1,16 +1,19 @@
 //! Ways out of the sandbox, tried by a command on this kernel.
 
 use super::{is_full, shell};
+use crate::kit::sandbox::has_any;
 use crate::grants::is_asked;
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, write};
 use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::json;
 use std::fs::{self, File};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::process::Command;
 
 /// Functions for the scripts below: `t` tries an action and prints its name with the error, or with `OPEN` if the
 /// action succeeds; `sc` makes a system call.
@@ -172,6 +175,66 @@ print(*[it for it in open('/proc/self/status') if it.startswith('NoNewPrivs')])
     if cfg!(target_arch = "x86_64") {
         assert!(said.contains("ring by x32 EPERM"), "{said}");
     }
+}
+
+/// Whoever opens a terminal reads what is typed there.
+#[test]
+fn a_command_has_few_devices_and_no_terminal_but_its_own() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let (_open, terminal) = terminal();
+    let said = tried(
+        &scene,
+        &format!(
+            "
+t('read', lambda: os.open('{terminal}', os.O_RDONLY | os.O_NOCTTY))
+t('draw', lambda: os.open('{terminal}', os.O_WRONLY | os.O_NOCTTY))
+t('own', lambda: os.open('/dev/tty', os.O_RDWR))
+t('device', lambda: os.mknod('/dev/other', 0o20666, os.makedev(1, 5)))
+t('file', lambda: open('/dev/other', 'w'))
+t('rights', lambda: os.chmod('/dev/null', 0o600))
+print(*sorted(os.listdir('/dev')))
+print(*sorted(os.listdir('/dev/pts')))
+ours, theirs = os.openpty()
+print(os.ttyname(theirs), os.write(ours, b'x'))
+open('/dev/null', 'w').write('x')
+open('/dev/shm/x', 'w').write('x')
+print(len(open('/dev/urandom', 'rb').read(9)))
+"
+        ),
+    );
+    holds(&said, 6);
+    let all = "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero\nptmx\n";
+    assert!(said.contains(all), "{said}");
+    assert!(said.ends_with("/dev/pts/0 1\n9"), "{said}");
+}
+
+/// Without user namespaces, Landlock alone keeps a command from other terminals.
+#[test]
+fn the_weaker_sandbox_opens_no_terminal_of_other_programs() {
+    if !has_any() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("project/.git/hooks")).unwrap();
+    let (_open, terminal) = terminal();
+    let mut check = Command::new(env!("CARGO_BIN_EXE_caliban"));
+    check.args(["sandbox-check", "plain"]).arg(dir.path()).args(["127.0.0.1:1", "1", &terminal]);
+    let said = String::from_utf8(check.output().unwrap().stdout).unwrap();
+    let holds = "holds\tTested: the terminals of other programs cannot be opened.\n";
+    assert!(said.contains(holds), "{said}");
+    assert!(said.contains("holds\tTested: files in the project can be written.\n"), "{said}");
+}
+
+/// The terminal of another program, and its path.
+fn terminal() -> (OwnedFd, String) {
+    let open = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&open).unwrap();
+    unlockpt(&open).unwrap();
+    let path = ptsname(&open, Vec::new()).unwrap().into_string().unwrap();
+    (open, path)
 }
 
 #[test]
