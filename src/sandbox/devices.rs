@@ -54,7 +54,9 @@ pub(super) fn replace(writable: &[PathBuf], kept: &[PathBuf]) -> Result<(), Stri
         folder(SHARED)?;
         match old {
             Some((path, open)) => reopened(&path, &open),
-            None => made(SHARED, "tmpfs", MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some("mode=1777")),
+            None => {
+                made(SHARED, "tmpfs", MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some("mode=1777"))
+            }
         }
     })
 }

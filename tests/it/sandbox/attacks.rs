@@ -1,9 +1,9 @@
 //! Ways out of the sandbox, tried by a command on this kernel.
 
 use super::{is_full, shell};
-use crate::kit::sandbox::has_any;
 use crate::grants::is_asked;
 use crate::kit::reply::Reply;
+use crate::kit::sandbox::has_any;
 use crate::review::scene::{Scene, write};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -13,6 +13,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::Path;
 use std::process::Command;
 
 /// Functions for the scripts below: `t` tries an action and prints its name with the error, or with `OPEN` if the
@@ -209,6 +210,18 @@ print(len(open('/dev/urandom', 'rb').read(9)))
     let all = "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero\nptmx\n";
     assert!(said.contains(all), "{said}");
     assert!(said.ends_with("/dev/pts/0 1\n9"), "{said}");
+}
+
+#[test]
+fn a_command_has_the_devices_that_the_settings_make_writable() {
+    let device =
+        ["/dev/fuse", "/dev/kvm", "/dev/kmsg"].into_iter().find(|it| Path::new(it).exists());
+    let (true, Some(device)) = (is_full(), device) else { return };
+    let settings = format!("{{ sandbox = {{ writable = {{ '{device}' }} }} }}");
+    let scene = Scene::start(|it| it.config(&settings));
+    let said = shell(&scene, "ls /dev");
+    let name = device.trim_start_matches("/dev/");
+    assert!(said.lines().any(|it| it == name), "{said}");
 }
 
 /// Without user namespaces, Landlock alone keeps a command from other terminals.
