@@ -26,6 +26,22 @@ use std::fmt;
 #[serde(transparent)]
 pub struct CallId(pub String);
 
+/// Begins the ids of what the program itself asks or proposes. No call of a model has such an id, so that an answer to a
+/// call never counts for a question of the program's.
+const OWN: &str = "caliban:";
+
+impl CallId {
+    /// The id of a question or a proposal of the program's own.
+    pub fn own(name: impl fmt::Display) -> CallId {
+        CallId(format!("{OWN}{name}"))
+    }
+
+    /// Whether this is such an id.
+    pub fn is_own(&self) -> bool {
+        self.0.starts_with(OWN)
+    }
+}
+
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -69,7 +69,7 @@ impl Consent {
         agent: Option<Excerpt>,
     ) {
         let session = &conversation.session;
-        if session.phase != Phase::Idle || session.consult.is_some() {
+        if session.phase != Phase::Idle || session.is_held() {
             return;
         }
         if self.answers.is_none() {
@@ -100,7 +100,7 @@ impl Consent {
 
     fn put(&mut self, conversation: &mut Conversation, turns: u32, asked: Vec<Excerpt>) {
         self.count += 1;
-        let id = CallId(format!("instructions-{turns}-{}", self.count));
+        let id = CallId::own(format_args!("instructions-{turns}-{}", self.count));
         let question = question(&asked);
         self.asked = asked;
         let about = Matter::Instructions;

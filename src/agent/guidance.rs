@@ -82,7 +82,7 @@ impl Guidance {
     pub(super) fn ask_about_agent(&mut self, conversation: &mut Conversation, desk: &Desk) -> bool {
         let agent = self.agent_of_project(desk);
         self.consent.ask(conversation, Found::default(), agent);
-        self.consent.asks_about_agent() && conversation.session.consult.is_some()
+        self.consent.asks_about_agent() && conversation.session.is_held()
     }
 
     /// The sentence about an agent whose prompt the user's settings leave out.

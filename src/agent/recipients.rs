@@ -91,7 +91,7 @@ pub(super) fn admit(agent: &mut Agent, request: Effect) -> Option<Effect> {
     );
     let recipients = &mut agent.sampler.recipients;
     recipients.count += 1;
-    let id = CallId(format!("recipient-{}-{}", session.turns, recipients.count));
+    let id = CallId::own(format_args!("recipient-{}-{}", session.turns, recipients.count));
     let (about, offer) = (Matter::Recipient, Offer { to: Some(to.clone()), ..Offer::default() });
     recipients.held = Some(Held { question: id.clone(), to, request });
     agent.conversation.take(Input::Consult(Consult { id, about, question, offer }));

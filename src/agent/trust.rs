@@ -55,7 +55,7 @@ impl Trust {
             return;
         }
         self.count += 1;
-        let id = CallId(format!("rules-{}-{}", session.turns, self.count));
+        let id = CallId::own(format_args!("rules-{}-{}", session.turns, self.count));
         self.asked = Some((id.clone(), text));
         let question = question(&allowing);
         let (about, offer) = (Matter::Rules, Offer::default());

@@ -137,8 +137,8 @@ fn learnt(args: &Arguments, path: PathBuf, source: Source) -> Option<Observation
     (stood.is_none() || pending == 0).then_some(Observation::Learnt { path, stood, text })
 }
 
-/// Makes a reply fit to be sent back: each call gets an id that no other call of the session has, and a tool name that
-/// providers accept.
+/// Makes a reply fit to be sent back: each call gets an id that no other call of the session and no question of the program's
+/// has, and a tool name that providers accept.
 pub(super) fn sendable(mut reply: Reply, session: &Session) -> Reply {
     let mut taken: HashSet<CallId> = session
         .messages
@@ -153,8 +153,9 @@ pub(super) fn sendable(mut reply: Reply, session: &Session) -> Reply {
     let mut numbers: HashMap<String, u32> = HashMap::new();
     for block in &mut reply.blocks {
         let Block::Call(call) = block else { continue };
-        let base: String = call.id.0.chars().take(50).collect();
-        while call.id.0.is_empty() || taken.contains(&call.id) {
+        let base = if call.id.is_own() { "call" } else { &call.id.0 };
+        let base: String = base.chars().take(50).collect();
+        while call.id.0.is_empty() || call.id.is_own() || taken.contains(&call.id) {
             let n = numbers.entry(base.clone()).or_insert(1);
             *n = n.saturating_add(1);
             call.id = CallId(format!("{base}-{n}"));

@@ -1,5 +1,6 @@
 //! Questions that are not about a call of the conversation: whether something of the project may be used, and whether a
 //! call of a subagent may run. While such a question is open, messages wait in the queue, and a running turn goes on.
+//! Nothing waits for the answer about a port, and other questions come before it.
 
 use super::{Phase, Session, Step, say};
 use crate::event::{Event, Matter, Offer, Ruling, TurnId};
@@ -20,9 +21,18 @@ impl Session {
         self.consult.as_ref().is_some_and(|it| it.id == *question)
     }
 
+    /// Whether messages wait for the answer to the question in `consult`. They do not wait for one about a port.
+    pub fn is_held(&self) -> bool {
+        self.consult.as_ref().is_some_and(|it| it.about != Matter::Port)
+    }
+
     pub(super) fn consult(&mut self, consult: Consult, step: &mut Step) {
-        if self.consult.is_some() {
-            return self.later.push(consult);
+        match &self.consult {
+            Some(open) if open.about == Matter::Port && consult.about != Matter::Port => {
+                self.later.insert(0, open.clone());
+            }
+            Some(_) => return self.later.push(consult),
+            None => (),
         }
         let Consult { id, about, question, offer } = consult;
         self.record(Event::Consulted { id, about, question, offer }, step);

@@ -353,7 +353,7 @@ impl Session {
     }
 
     fn prompt_next(&mut self, step: &mut Step) {
-        if self.consult.is_some() {
+        if self.is_held() {
             return;
         }
         let Some(message) = self.next_message().cloned() else { return };

@@ -104,7 +104,7 @@ impl Session {
                 self.end_at_limit(turn, say::limit_ended(&reached), step);
             }
             Some(reached) => {
-                let id = CallId(format!("limit-{}-{}", turn.0, self.messages.len()));
+                let id = CallId::own(format_args!("limit-{}-{}", turn.0, self.messages.len()));
                 let question = say::limit_reached(&reached);
                 self.record(Event::Limited { turn, id, question }, step);
             }

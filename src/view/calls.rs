@@ -128,11 +128,10 @@ impl View {
 
     /// Shows a question about a call. The call is hidden meanwhile if the question says the same.
     pub(super) fn asked(&mut self, call: &CallId, question: &str, offer: &Offer) {
-        self.cover(call, !offer.subject.is_empty());
-        self.asked_for(call, question, offer);
+        self.asked_for(call, question, offer, !offer.subject.is_empty());
     }
 
-    fn asked_for(&mut self, call: &CallId, question: &str, offer: &Offer) {
+    fn asked_for(&mut self, call: &CallId, question: &str, offer: &Offer, covers: bool) {
         let Offer { always, hosts, command, .. } = offer;
         // the call's line may still say that the call is running
         self.set_if_unanswered(call, "not run");
@@ -151,14 +150,14 @@ impl View {
             }
         };
         let question = Question::new(&format!("{question}{proposed}"), keys);
-        self.ask(call, question.about(offer));
+        self.ask(call, question.about(offer).covering(covers));
     }
 
     pub(super) fn consulted(&mut self, id: &CallId, about: Matter, question: &str, offer: &Offer) {
         self.hide_inquiry();
         self.consulted = Some(id.clone());
         match about {
-            Matter::Subagent => self.asked_for(id, question, offer),
+            Matter::Subagent => self.asked_for(id, question, offer, false),
             Matter::Instructions | Matter::Rules => {
                 self.ask(id, Question::new(question, Keys::Project));
             }
@@ -188,11 +187,50 @@ impl View {
     }
 
     /// Shows a question. `id` is the id of the call that the question is about. A question that is not about a call has
-    /// an id of its own.
+    /// an id of its own. The chat shows one question at a time, so a second one waits until the first is answered. A
+    /// question about a port makes way for others, because no call waits for it.
     pub(super) fn ask(&mut self, id: &CallId, question: Question) {
+        self.waiting.retain(|it| it.0 != *id);
+        let new = (id.clone(), question);
+        let Some(at) = self.asked_now() else { return self.show(new) };
+        let is_same = self.blocks[at].call.as_ref() == Some(id);
+        match &self.blocks[at].content {
+            Content::Question(shown) if !is_same && (new.1.can_wait() || !shown.can_wait()) => {
+                self.waiting.push(new);
+            }
+            Content::Question(shown) => {
+                let old = self.blocks[at].call.clone().zip(Some((**shown).clone()));
+                self.waiting.extend(old.filter(|_| !is_same));
+                self.remove(at);
+                self.show(new);
+            }
+            _ => self.show(new),
+        }
+    }
+
+    fn show(&mut self, (id, question): (CallId, Question)) {
+        if question.covers {
+            self.cover(&id, true);
+        }
         let at = self.push(Shape::Ask, Content::Question(Box::new(question)));
         self.blocks[at].done = true;
-        self.blocks[at].call = Some(id.clone());
+        self.blocks[at].call = Some(id);
+    }
+
+    /// The block of the question that is shown.
+    pub(super) fn asked_now(&self) -> Option<usize> {
+        let is_asked = |at: &usize| matches!(self.blocks[*at].content, Content::Question(_));
+        (0..self.blocks.len()).rev().take(ASKED).find(is_asked)
+    }
+
+    /// Shows the next question that waits, if none is shown.
+    pub(super) fn show_next(&mut self) {
+        if self.waiting.is_empty() || self.asked_now().is_some() {
+            return;
+        }
+        let at = self.waiting.iter().position(|it| !it.1.can_wait()).unwrap_or(0);
+        let next = self.waiting.remove(at);
+        self.show(next);
     }
 
     /// Shows in the open question about a call why the user is asked, or hides it.
@@ -222,6 +260,11 @@ impl View {
     /// Removes the question about a call, or all questions but the one that is about no call of the turn: that one stays
     /// until it is answered or withdrawn.
     pub(super) fn forget_question(&mut self, call: Option<&CallId>) {
+        let consulted = self.consulted.as_ref();
+        self.waiting.retain(|(id, it)| match call {
+            Some(call) => id != call,
+            None => it.can_wait() || consulted == Some(id),
+        });
         let asked: Vec<usize> = (0..self.blocks.len())
             .rev()
             .take(ASKED)
@@ -242,6 +285,7 @@ impl View {
             }
             self.remove(at);
         }
+        self.show_next();
     }
 
     /// Hides a call, or shows it again.

@@ -34,7 +34,8 @@ impl View {
     /// Shows the question that the user answers next.
     pub(super) fn show_inquiry(&mut self) {
         let Some((call, inquiry)) = self.inquiry.open.clone() else { return };
-        if let Some(question) = question(&inquiry) {
+        let next = question(&inquiry).filter(|_| self.asked_now().is_none());
+        if let Some(question) = next {
             self.ask(&call, question);
             self.inquiry.shown = self.blocks.len().checked_sub(1);
         }

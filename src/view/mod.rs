@@ -134,6 +134,8 @@ pub struct View {
     inquiry: inquiry::Asking,
     /// The open question that is about no call of the turn.
     consulted: Option<CallId>,
+    /// The questions that wait until the one that is shown is answered, by the ids of their calls.
+    waiting: Vec<(CallId, Question)>,
     plan: Option<plan::Waiting>,
     workers: workers::Team,
     /// The call that shows the current todo list. Only this call is open unless the user opens others.

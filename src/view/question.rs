@@ -71,6 +71,8 @@ pub(super) struct Question {
     why: Vec<String>,
     /// In a question of the model, which of the call's questions it is, from 0.
     at: usize,
+    /// Whether the call's own line is hidden meanwhile, because the question says the same.
+    pub(super) covers: bool,
 }
 
 /// A row of the question: a line, or a part of a long line.
@@ -135,6 +137,7 @@ impl Question {
             command: String::new(),
             why: Vec::new(),
             at: 0,
+            covers: false,
         }
     }
 
@@ -142,6 +145,11 @@ impl Question {
     pub(super) fn about(self, offer: &Offer) -> Question {
         let subject = subject(&self.text, &offer.subject).unwrap_or(self.subject);
         Question { subject, is_shell: offer.is_shell, command: offer.command.clone(), ..self }
+    }
+
+    /// The same question, in whose place the call's own line is hidden if `covers`.
+    pub(super) fn covering(self, covers: bool) -> Question {
+        Question { covers, ..self }
     }
 
     /// The same question, as one of several questions of a call. `at` is its number, from 0.
@@ -165,6 +173,11 @@ impl Question {
     pub(super) fn explain(&mut self, why: &[String]) {
         let why = why.iter().map(|it| format!("  {}", without_blanks(&unseen::exact(it))));
         self.why = if self.why.is_empty() { why.collect() } else { Vec::new() };
+    }
+
+    /// Whether nothing waits for the answer, so that other questions come first.
+    pub(super) fn can_wait(&self) -> bool {
+        self.keys == Keys::Port
     }
 
     pub(super) fn proposes_rule(&self) -> bool {

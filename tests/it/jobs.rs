@@ -1,5 +1,7 @@
 //! Background jobs, from the call that starts them to their end. No job outlives its conversation.
 
+#[cfg(target_os = "linux")]
+mod asked;
 mod owner;
 #[cfg(target_os = "linux")]
 mod server;

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::fs;
 
 /// The arguments of a `task` call.
-fn task(prompt: &str) -> Value {
+pub(crate) fn task(prompt: &str) -> Value {
     json!({ "description": "Find it", "prompt": prompt })
 }
 

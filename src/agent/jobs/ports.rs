@@ -53,7 +53,7 @@ pub(super) fn offer(agent: &mut Agent, (job, port): (u32, u16), command: &str) {
         );
         return conversation.take(Input::Tell { text });
     }
-    let id = CallId(format!("port-{}-{}", session.turns, ports.count));
+    let id = CallId::own(format_args!("port-{}-{}", session.turns, ports.count));
     ports.asked.push((id.clone(), (job, port)));
     let question = format!(
         "Open port {port} of job {job} on this machine? {listens} You and all programs of this machine then reach it \

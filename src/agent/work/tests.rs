@@ -169,6 +169,24 @@ async fn edits_are_answered_even_if_the_editor_panics() {
     }
 }
 
+/// Otherwise the user's answer to such a call would count for a question of the program's.
+#[test]
+fn no_call_of_a_model_has_an_id_of_the_programs_own() {
+    let asked = CallId::own("port-1-1");
+    for id in [&*asked.0, "caliban:", "caliban:caliban:port-1-1", "caliban:child/caliban:c"] {
+        let call = |id: &str| {
+            let input = Arguments::Json(json!({}));
+            Block::Call(ToolCall { id: CallId(id.to_owned()), tool: "read".into(), input })
+        };
+        let (stop, usage) = (Stop::ToolUse, Usage::default());
+        let blocks = vec![call(id), call(id), call("call-2")];
+        let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
+        let reply = sendable(reply, &Session::default());
+        let ids: Vec<&str> = reply.calls().map(|it| &*it.id.0).collect();
+        assert_eq!(ids, ["call-2", "call-3", "call-2-2"]);
+    }
+}
+
 /// This takes minutes if the search for a free id begins at 1 for each call.
 #[test]
 fn calls_with_the_same_id_get_unique_ids_in_linear_time() {

@@ -17,8 +17,8 @@ use std::process::Stdio;
 /// A port that nobody is asked about, because programs that choose none get such a port.
 const HIGH: u16 = 62_000;
 /// A port that the user is asked about.
-const PORT: u16 = 8_123;
-const OPEN: &str = "y open it   n leave it closed";
+pub(super) const PORT: u16 = 8_123;
+pub(super) const OPEN: &str = "y open it   n leave it closed";
 
 /// Serves one word on a port, again and again.
 pub(super) fn serve(port: u16, word: &str) -> String {
@@ -129,7 +129,7 @@ fn a_killed_holder_is_replaced() {
 }
 
 /// Starts a job, about whose port a question may come.
-fn begin(scene: &Scene, command: &str) {
+pub(super) fn begin(scene: &Scene, command: &str) {
     let n = scene.server.requests().len();
     scene.server.reply(Reply::new().call(&format!("c{n}"), "shell", background(command)));
     scene.server.reply(Reply::said(&format!("Begun {n}.")));
@@ -140,7 +140,7 @@ fn begin(scene: &Scene, command: &str) {
 }
 
 /// Waits until the question about the port takes keys, and answers it.
-fn answer(scene: &Scene, keys: &str) {
+pub(super) fn answer(scene: &Scene, keys: &str) {
     let open = "local chat = require('caliban.chat.chats').current
         local it = chat and chat.question
         return it ~= nil and it.armed == true and not it.answered";
@@ -152,13 +152,13 @@ fn answer(scene: &Scene, keys: &str) {
 }
 
 /// The port of this machine by which the job is reached, from the last sentence that names it.
-fn outside(text: &str) -> u16 {
+pub(super) fn outside(text: &str) -> u16 {
     let (_, rest) = text.rsplit_once(" is open at 127.0.0.1:").unwrap();
     rest.split(|it: char| !it.is_ascii_digit()).next().unwrap().parse().unwrap()
 }
 
 /// What this machine reads from a port. Empty if nothing answers there.
-fn read_from(port: u16) -> String {
+pub(super) fn read_from(port: u16) -> String {
     let mut said = String::new();
     if let Ok(mut it) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {
         let _ = it.read_to_string(&mut said);

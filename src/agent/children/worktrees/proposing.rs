@@ -240,7 +240,7 @@ async fn opened<'a>(
     if at >= MOST {
         return Err(format!("is left out, because at most {MOST} files are proposed"));
     }
-    let call = CallId(format!("{}#{}", tree.branch(), at + 1));
+    let call = CallId::own(format_args!("{}#{}", tree.branch(), at + 1));
     let [mut old, mut new] = [None, None];
     for (entry, content) in entries.into_iter().zip([&mut old, &mut new]) {
         if let Some(entry) = entry {
