@@ -132,10 +132,8 @@ pub(super) fn reopened(path: &Path, open: &OwnedFd) -> Result<(), String> {
     let source = format!("/proc/self/fd/{}", open.as_raw_fd());
     let is_folder = Path::new(&source).is_dir();
     let parents = path.parent().map_or(Ok(()), fs::create_dir_all);
-    let made = parents.and_then(|()| match is_folder {
-        true => fs::create_dir_all(path),
-        false => fs::write(path, ""),
-    });
+    let make = || if is_folder { fs::create_dir_all(path) } else { fs::write(path, "") };
+    let made = parents.and_then(|()| make());
     made.map_err(|it| format!("{}: {it}", path.display()))?;
     mounted(path, Some(&source), NONE, MsFlags::MS_BIND | MsFlags::MS_REC)
 }

@@ -269,7 +269,7 @@ fn the_window_of_the_todo_list_is_updated_and_never_takes_the_focus() {
 
 #[test]
 fn the_window_of_the_list_does_not_cover_a_question() {
-    for (rows, is_covered) in [(40, false), (12, true)] {
+    for (rows, is_covered) in [(40, false), (9, true)] {
         let server = Server::start();
         server.reply(todo("c1", write(&["look", "write", "test"])));
         server.reply(Reply::said("One."));

@@ -108,9 +108,10 @@ fn an_answer_to_a_call_counts_for_no_question_of_a_subagent() {
         for _ in 0..2 {
             scene.nvim.wait_question();
             let is_of_child = scene.nvim.transcript().contains("main-task: Run");
-            let (shown, keys) = match is_of_child {
-                true => ("main-task: Run", ":Caliban deny<CR>"),
-                false => ("/etc/hostname", ONCE),
+            let (shown, keys) = if is_of_child {
+                ("main-task: Run", ":Caliban deny<CR>")
+            } else {
+                ("/etc/hostname", ONCE)
             };
             scene.wait_chat(shown);
             if !is_of_child {
