@@ -16,7 +16,9 @@ use crate::site::places::{cache_dir, close_to_others, data_dir};
 use crate::store::{self, Opened, Project};
 use crate::text::cause;
 use crate::tool::disk::Disk;
+use std::fs::Permissions;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
@@ -221,11 +223,16 @@ fn open(
         let opened = site.project.open(&id).map_err(|it| said(it, &id))?;
         return Ok((opened, id, None));
     }
-    let temporary = arguments.ephemeral.then(tempfile::tempdir).transpose();
+    let temporary = arguments.ephemeral.then(private).transpose();
     let temporary = temporary.map_err(|it| cause(&it))?;
     let apart = temporary.as_ref().map(|it| Project::new(it.path(), &site.places.root));
     let (id, opened) = apart.as_ref().unwrap_or(&site.project).open_free(NAME, &[]);
     Ok((opened.map_err(|it| said(it, &id))?, id, temporary))
+}
+
+/// A temporary folder into which only the user can look.
+fn private() -> std::io::Result<tempfile::TempDir> {
+    tempfile::Builder::new().permissions(Permissions::from_mode(0o700)).tempdir()
 }
 
 /// The full name of the model: that of the arguments, else the session's own, else that of the settings, else the first

@@ -40,7 +40,8 @@ pub(super) fn run(serve: fn(TcpListener)) -> ExitCode {
 fn prepared(serve: fn(TcpListener)) -> io::Result<String> {
     let program = std::env::current_exe()?;
     let Some(strength) = probed(&program) else { return Ok(String::new()) };
-    let folder = tempfile::tempdir()?;
+    let private = Permissions::from_mode(0o700);
+    let folder = tempfile::Builder::new().permissions(private).tempdir()?;
     fs::create_dir_all(folder.path().join("project/.git/hooks"))?;
     fs::write(folder.path().join("secret"), "secret")?;
     fs::write(folder.path().join("other"), "other")?;

@@ -1,12 +1,14 @@
 //! The sandbox of the model's commands: the user's settings, and the limits for the commands of one project.
 
 mod limits;
+mod temporary;
 
 pub use limits::{Limits, Report};
 
 use super::Desk;
 use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
+use super::git::settings::Known;
 use super::planted::Places;
 use crate::reach;
 use crate::regular;
@@ -18,7 +20,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::NamedTempFile;
+use temporary::Temporary;
 use tokio::sync::{OnceCell, watch};
 
 /// Caches of build tools, relative to the home folder. Commands may write in them.
@@ -71,9 +74,11 @@ pub struct Confinement {
     /// The path of this program.
     program: PathBuf,
     strength: Arc<OnceLock<Option<Strength>>>,
-    temporary: Arc<OnceLock<Option<TempDir>>>,
+    temporary: Arc<OnceLock<Option<Temporary>>>,
     /// What the repository held before the conversation's first command.
     baseline: Arc<OnceCell<Option<Arc<Baseline>>>>,
+    /// Where the repository's branches went at that time.
+    known: Arc<OnceCell<Known>>,
     /// The network of the conversation's commands, from the first command on.
     network: Arc<watch::Sender<Option<Network>>>,
     /// Whether rules that allow hosts are ignored.
@@ -107,6 +112,7 @@ impl Confinement {
         Confinement {
             temporary: Arc::default(),
             baseline: Arc::default(),
+            known: Arc::default(),
             network: Arc::default(),
             ..self
         }
@@ -215,14 +221,14 @@ impl Confinement {
         let probing = self.clone();
         let probed = tokio::task::spawn_blocking(move || probing.wait()).await;
         let Some(strength) = probed.map_err(io::Error::other)? else { return Ok(None) };
-        let made = self
-            .temporary
-            .get_or_init(|| tempfile::Builder::new().prefix("caliban-").tempdir().ok());
+        let made = self.temporary.get_or_init(|| Temporary::new().ok());
         let made =
             made.as_ref().ok_or_else(|| io::Error::other("no temporary folder can be made"))?;
-        let mut limits = self.limited(desk, strength, made.path().to_owned());
+        let mut limits = self.limited(desk, strength, made.path.clone());
         limits.pass = password()?;
-        if limits.places.is_some() {
+        if let Some(file) = limits.places.as_ref().map(Places::configuration) {
+            let known = self.known.get_or_init(|| Known::new(&desk.root, file));
+            limits.known = known.await.clone();
             let common = of_worktree(&desk.root);
             let looking = async || Baseline::new(&desk.root, common.as_deref()).await.map(Arc::new);
             limits.baseline = self.baseline.get_or_init(looking).await.clone();
@@ -312,6 +318,7 @@ impl Confinement {
             pass: String::new(),
             gate,
             settings: settings.flatten(),
+            known: Known::default(),
         }
     }
 

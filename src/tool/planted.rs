@@ -6,7 +6,7 @@
 use crate::reach::{Lock, Locks};
 use crate::regular::direct;
 use crate::tool::git::baseline::Baseline;
-use crate::tool::git::settings;
+use crate::tool::git::settings::{self, Known};
 use crate::tool::{Stamp, Workspace, disk};
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry};
@@ -59,7 +59,7 @@ pub(super) struct Watch {
     /// `None` outside of a repository.
     tracked: Option<Tracked>,
     /// The file by which git asks for a change of the repository's configuration.
-    settings: Option<Arc<NamedTempFile>>,
+    settings: Option<Arc<(NamedTempFile, Known)>>,
 }
 
 /// A watch that looks again and again while the command runs. When this is dropped, it looks once more and ends.
@@ -117,18 +117,22 @@ impl Places {
     }
 
     /// Answers git, if it asks for a change of the repository's configuration.
-    fn answer(&self, settings: &NamedTempFile) {
-        let folder = self.common.clone().unwrap_or_else(|| self.root.join(".git"));
+    fn answer(&self, settings: &NamedTempFile, known: &Known) {
         if let Ok(mut channel) = settings.as_file().try_clone() {
-            settings::answer(&mut channel, &folder.join("config"));
+            settings::answer(&mut channel, &self.configuration(), known);
         }
+    }
+
+    /// The configuration of the repository.
+    pub(super) fn configuration(&self) -> PathBuf {
+        self.common.clone().unwrap_or_else(|| self.root.join(".git")).join("config")
     }
 
     pub(super) fn watch(
         &self,
         workspace: Arc<dyn Workspace>,
         baseline: Option<Arc<Baseline>>,
-        settings: Option<NamedTempFile>,
+        settings: Option<(NamedTempFile, Known)>,
     ) -> Watch {
         Watch {
             places: self.clone(),
@@ -212,7 +216,7 @@ impl Watch {
         // a folder with many files takes long to list
         let looking = move || {
             if let Some(it) = &settings {
-                places.answer(it);
+                places.answer(&it.0, &it.1);
             }
             places.found()
         };

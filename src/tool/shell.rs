@@ -153,6 +153,8 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let command = process::prepared(desk, &args.command, limits.as_ref(), streams);
         let command = command.map_err(started)?;
         let unsaved = unsaved(desk).await;
+        let mut secrets = desk.secrets.known_to_commands();
+        secrets.extend(limits.as_ref().filter(|it| it.has_proxy()).map(|it| it.pass.clone()));
         let gate = limits.as_ref().and_then(|it| desk.confinement.gate(desk, it));
         let watch = limits.as_mut().and_then(|it| it.watch(desk));
         if args.background {
@@ -166,13 +168,13 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
                 watch,
                 network: limits.as_ref().and_then(|it| it.network.clone()),
                 folder: desk.overflow.clone(),
-                secrets: desk.secrets.known_to_commands(),
+                secrets,
             };
             let look = desk.jobs.start(start).await?;
             let hint = limits.as_ref().map(limited);
             return Ok(job::began(&look, unsaved, hint.as_deref()));
         }
-        let mut output = Output::new(desk, call);
+        let mut output = Output::new(desk, call, secrets);
         let time = args.timeout_s.unwrap_or(TIME);
         let process =
             Process::start(command, streams, Some(Duration::from_secs(time)), gate, watch);

@@ -7,6 +7,7 @@ use crate::supervisor;
 use crate::tool::Desk;
 use crate::tool::git::baseline::Baseline;
 use crate::tool::git::gate::{self, Order};
+use crate::tool::git::settings::Known;
 use crate::tool::planted::{Places, Watch};
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
@@ -42,11 +43,13 @@ pub struct Limits {
     /// The network of the conversation, if the command is in it.
     pub(in crate::tool) network: Option<Network>,
     /// The password for the command's proxy.
-    pub(super) pass: String,
+    pub(in crate::tool) pass: String,
     /// What Caliban in the place of git needs to know, if it stands there.
     pub(super) gate: Option<Order>,
     /// The file by which git asks for a change of the repository's configuration.
     pub(super) settings: Option<NamedTempFile>,
+    /// Where the repository's branches went before the conversation.
+    pub(super) known: Known,
 }
 
 /// The file for the locked paths that a git command would change.
@@ -92,7 +95,7 @@ impl Limits {
 
     /// Watches for files that the command may not create (see `planted`).
     pub(in crate::tool) fn watch(&mut self, desk: &Desk) -> Option<Watch> {
-        let settings = self.settings.take();
+        let settings = self.settings.take().map(|it| (it, self.known.clone()));
         let baseline = self.baseline.clone();
         self.places.as_ref().map(|it| it.watch(desk.workspace.clone(), baseline, settings))
     }

@@ -19,6 +19,8 @@ const LARGEST: u64 = 200_000;
 /// How long git waits for Caliban, and how often it looks.
 const PATIENCE: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(25);
+/// The longest time for a question to git.
+const WAIT: Duration = Duration::from_secs(10);
 /// Entries of git's folder that git creates when it first needs them.
 const LATER: [&str; 2] = ["packed-refs", "shallow"];
 
@@ -40,6 +42,99 @@ pub(super) fn writes(it: &Invocation) -> bool {
         "fetch" => it.has(&["--filter", "--set-upstream"]),
         _ => false,
     }
+}
+
+/// The settings of a repository, by name and value.
+type Settings = BTreeSet<(String, String)>;
+
+/// Where the repository's branches went before the conversation's first command.
+#[derive(Debug, Clone, Default)]
+pub(in crate::tool) struct Known {
+    settings: Settings,
+    /// The local branches. `None` if git does not tell them.
+    branches: Option<BTreeSet<String>>,
+}
+
+impl Known {
+    /// `file` is the configuration of the repository at `root`.
+    pub(in crate::tool) async fn new(root: &Path, file: PathBuf) -> Known {
+        let text = crate::regular::read_to_string(&file);
+        let is_repository = text.is_ok();
+        let reading = move || settings(&text.ok()?);
+        let settings = tokio::task::spawn_blocking(reading).await.ok().flatten();
+        let heads = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"];
+        let listed = super::output(root, &heads, WAIT).await;
+        let named = |it: Vec<u8>| String::from_utf8_lossy(&it).lines().map(str::to_owned).collect();
+        let branches = listed.ok().map(named).or_else(|| (!is_repository).then(BTreeSet::new));
+        Known { settings: settings.unwrap_or_default(), branches }
+    }
+
+    /// The changed settings by which git would push to, or fetch from, another place than before, and those after whose
+    /// change a branch leads to no remote. Git takes the name of a missing remote as a folder, and runs its hooks.
+    fn redirecting<'a>(
+        &'a self,
+        old: &'a Settings,
+        new: &'a Settings,
+    ) -> impl Iterator<Item = &'a (String, String)> {
+        let moved = old.symmetric_difference(new).any(|it| remote(it).is_some());
+        let addresses = |all: &'a Settings| -> BTreeSet<&'a str> {
+            all.iter().filter(|it| remote(it).is_some()).map(|it| it.1.as_str()).collect()
+        };
+        let (before, after) = (addresses(&self.settings), addresses(new));
+        let is_replaced = !before.is_subset(&after);
+        let is_refused = move |it: &&(String, String)| {
+            let is_new = !old.contains(*it);
+            if let Some(name) = remote(it) {
+                let is_known = before.contains(it.1.as_str());
+                let may_be = !is_replaced && !self.has(name) && is_address(&it.1);
+                return is_new
+                    && !self.settings.contains(*it)
+                    && !(is_known && !self.has(name) || may_be);
+            }
+            branch(it).is_some_and(|of| (is_new || moved) && !self.leads(of, it, new))
+        };
+        new.iter().filter(is_refused)
+    }
+
+    /// Whether there was a remote of this name.
+    fn has(&self, name: &str) -> bool {
+        self.settings.iter().any(|it| remote(it) == Some(name))
+    }
+
+    /// Whether a branch may have this remote.
+    fn leads(&self, of: &str, it: &(String, String), new: &Settings) -> bool {
+        let urls = || new.iter().filter(|one| remote(one) == Some(&it.1)).map(|one| one.1.as_str());
+        let is_known =
+            |url: &str| self.settings.iter().any(|it| remote(it).is_some() && it.1 == url);
+        let is_old = self.has(&it.1) || urls().all(is_known);
+        let is_own = self.branches.as_ref().is_some_and(|it| !it.contains(of));
+        let is_first = !self.settings.iter().any(|it| remote(it).is_some());
+        it.1 == "." || urls().next().is_some() && (is_old || is_own || is_first)
+    }
+}
+
+/// The remote of which a setting is the address.
+fn remote((name, _): &(String, String)) -> Option<&str> {
+    name.strip_prefix("remote.")?.strip_suffix(".url")
+}
+
+/// The branch of which a setting is the remote.
+fn branch((name, _): &(String, String)) -> Option<&str> {
+    let rest = name.strip_prefix("branch.")?;
+    rest.strip_suffix(".remote").or_else(|| rest.strip_suffix(".pushremote"))
+}
+
+/// Whether git reaches a remote at this address over the network, and not as a folder of this machine.
+fn is_address(url: &str) -> bool {
+    const SCHEMES: [&str; 6] = ["https", "http", "ssh", "git", "git+ssh", "ssh+git"];
+    let is_host = |it: &str| it.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '[');
+    let without_user = |it: &str| it.rsplit_once('@').map_or(it, |it| it.1).to_owned();
+    if let Some((scheme, rest)) = url.split_once("://") {
+        let host = rest.split('/').next().unwrap_or_default();
+        return SCHEMES.contains(&scheme) && is_host(host) && is_host(&without_user(host));
+    }
+    let (place, _) = url.split_once(':').unwrap_or_default();
+    place.contains('@') && !place.contains('/') && is_host(place) && is_host(&without_user(place))
 }
 
 /// A stand-in for git's folder in which the configuration is a copy.
@@ -103,10 +198,10 @@ impl Copy {
 
 /// Answers a git command that asks for a change of the repository's configuration, if one does. `file` is the only
 /// configuration that is changed.
-pub(in crate::tool) fn answer(channel: &mut File, file: &Path) {
+pub(in crate::tool) fn answer(channel: &mut File, file: &Path, known: &Known) {
     let Some(Message::Wanted { file: asked, before, after }) = message(channel) else { return };
     let refused = if asked == file {
-        carried(file, &before, &after)
+        carried(file, &before, &after, known)
     } else {
         vec![format!("those of {}", asked.display())]
     };
@@ -117,16 +212,14 @@ pub(in crate::tool) fn answer(channel: &mut File, file: &Path) {
 
 /// Writes a configuration, unless a setting that it changes could make git run something. Returns the names of such
 /// settings.
-fn carried(file: &Path, before: &str, after: &str) -> Vec<String> {
+fn carried(file: &Path, before: &str, after: &str, known: &Known) -> Vec<String> {
     let why = |it: &str| vec![it.to_owned()];
     let (Some(old), Some(new)) = (settings(before), settings(after)) else {
         return why("a text that git cannot read");
     };
-    let changed = old.symmetric_difference(&new);
-    let mut refused: Vec<String> = changed
-        .filter(|it| !is_harmless(it) || redirects(it, &old, &new))
-        .map(|it| it.0.clone())
-        .collect();
+    let programs = old.symmetric_difference(&new).filter(|it| !is_harmless(it));
+    let all = programs.chain(known.redirecting(&old, &new));
+    let mut refused: Vec<String> = all.map(|it| it.0.clone()).collect();
     refused.sort();
     refused.dedup();
     if !refused.is_empty() {
@@ -155,7 +248,7 @@ fn replace(file: &Path, before: &str, after: &str) -> io::Result<()> {
 }
 
 /// The names and values of all settings in a text, as git reads it. `None` if git cannot read it.
-fn settings(text: &str) -> Option<BTreeSet<(String, String)>> {
+fn settings(text: &str) -> Option<Settings> {
     let mut command = Command::new("git");
     command.args(["config", "--no-includes", "--file", "-", "--list", "-z"]).current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -179,7 +272,7 @@ fn settings(text: &str) -> Option<BTreeSet<(String, String)>> {
 
 /// Whether git runs nothing because of this setting.
 fn is_harmless((name, value): &(String, String)) -> bool {
-    const WHOLE: [&str; 26] = [
+    const WHOLE: [&str; 24] = [
         "advice.detachedhead",
         "core.repositoryformatversion",
         "core.sparsecheckout",
@@ -197,8 +290,6 @@ fn is_harmless((name, value): &(String, String)) -> bool {
         "merge.ff",
         "pull.ff",
         "pull.rebase",
-        "push.autosetupremote",
-        "push.default",
         "rebase.autosquash",
         "rebase.autostash",
         "rebase.updaterefs",
@@ -220,17 +311,6 @@ fn is_harmless((name, value): &(String, String)) -> bool {
     // `ext::` and other helpers run programs
     let is_plain = !value.contains("::") && !value.starts_with('-');
     is_plain && (WHOLE.contains(&name.as_str()) || is_part())
-}
-
-/// Whether a setting sends what is pushed to a remote elsewhere than before.
-fn redirects(
-    it: &(String, String),
-    old: &BTreeSet<(String, String)>,
-    new: &BTreeSet<(String, String)>,
-) -> bool {
-    let is_set = |all: &BTreeSet<(String, String)>| all.iter().any(|(name, _)| *name == it.0);
-    let key = it.0.rsplit_once('.').map(|it| it.1);
-    it.0.starts_with("remote.") && key == Some("url") && is_set(old) && is_set(new)
 }
 
 fn message(channel: &mut File) -> Option<Message> {
@@ -263,7 +343,9 @@ mod tests {
             let file = dir.path().join("config");
             fs::write(&file, old).unwrap();
             let new = format!("{old}{more}");
-            assert_eq!(carried(&file, old, &new), wanted, "{more}");
+            let branches = Some(["main".to_owned()].into());
+            let known = Known { settings: settings(old).unwrap(), branches };
+            assert_eq!(carried(&file, old, &new, &known), wanted, "{more}");
             let is_written = fs::read_to_string(&file).unwrap() == new;
             assert_eq!(is_written, wanted.is_empty(), "{more}");
             assert!(!dir.path().join("config.lock").exists());
@@ -312,11 +394,66 @@ mod tests {
     }
 
     #[test]
+    fn no_chain_of_harmless_settings_leads_a_push_to_another_place() {
+        let origin = "[remote \"origin\"]\n\turl = ../hub.git\n";
+        let up = "[remote \"up\"]\n\turl = https://a.org/b\n";
+        let begun = format!("{origin}[branch \"main\"]\n\tremote = origin\n");
+        let check = |steps: &[&str], wanted: &[&str]| {
+            let branches = Some(["main", "bare"].map(str::to_owned).into());
+            let known = Known { settings: settings(&begun).unwrap(), branches };
+            let texts = [&[begun.as_str()], steps].concat();
+            let pairs =
+                texts.windows(2).map(|it| (settings(it[0]).unwrap(), settings(it[1]).unwrap()));
+            let refused = pairs.flat_map(|(old, new)| {
+                let all: Vec<_> = known.redirecting(&old, &new).map(|it| it.0.clone()).collect();
+                all
+            });
+            assert_eq!(refused.collect::<Vec<_>>(), wanted, "{steps:?}");
+        };
+        let with = |more: &str| format!("{begun}{more}");
+        let to = |branch: &str, key: &str, remote: &str| {
+            format!("[branch \"{branch}\"]\n\t{key} = {remote}\n")
+        };
+        // work of every day
+        check(&[&with(up), &with(&(up.to_owned() + &to("topic", "remote", "up"))), &begun], &[]);
+        check(
+            &[&with(&to("topic", "remote", "origin")), &with(&to("bare", "pushRemote", "origin"))],
+            &[],
+        );
+        check(&[&with(&to("bare", "remote", "."))], &[]);
+        check(&[&with("[remote \"again\"]\n\turl = ../hub.git\n")], &[]);
+        check(&["", &begun], &[]);
+        let renamed = begun.replace("origin", "hub");
+        check(&[&renamed], &[]);
+        // folders
+        check(&[&with(&to("main", "pushRemote", "vendor/lib"))], &["branch.main.pushremote"]);
+        check(&[&with(&to("topic", "remote", "vendor/lib"))], &["branch.topic.remote"]);
+        for url in
+            ["vendor/lib", "/tmp/x", "file:///tmp/x", "./a:b", "x:y", "foo://a/b", "https:///a"]
+        {
+            check(&[&with(&format!("[remote \"x\"]\n\turl = {url}\n"))], &["remote.x.url"]);
+        }
+        check(&[&to("main", "remote", "origin")], &["branch.main.remote"]);
+        check(&[&begun, &begun.replace("../hub.git", "vendor/lib")], &["remote.origin.url"]);
+        // another address
+        let other = origin.replace("../hub.git", "https://evil.example/x.git");
+        check(&["", &other], &["remote.origin.url"]);
+        check(&["", up], &["remote.up.url"]);
+        check(
+            &[&with(&(up.to_owned() + &to("main", "pushRemote", "up")))],
+            &["branch.main.pushremote"],
+        );
+        check(&[&with(&(up.to_owned() + &to("bare", "remote", "up")))], &["branch.bare.remote"]);
+        check(&[&with("[remote \"origin\"]\n\turl = https://a.org/b\n")], &["remote.origin.url"]);
+    }
+
+    #[test]
     fn settings_that_another_program_has_changed_meanwhile_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("config");
         fs::write(&file, "[user]\n\tname = b\n").unwrap();
-        let refused = carried(&file, "[user]\n\tname = a\n", "[user]\n\tname = c\n");
+        let known = Known::default();
+        let refused = carried(&file, "[user]\n\tname = a\n", "[user]\n\tname = c\n", &known);
         assert_eq!(refused, ["another program has changed the settings"]);
         assert_eq!(fs::read_to_string(&file).unwrap(), "[user]\n\tname = b\n");
     }

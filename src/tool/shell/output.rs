@@ -52,12 +52,12 @@ const REFUSED: [&str; 15] = [
 ];
 
 impl Output {
-    pub(super) fn new(desk: &Desk, call: CallId) -> Output {
+    pub(super) fn new(desk: &Desk, call: CallId, secrets: Vec<String>) -> Output {
         let clip = Clip::new(&desk.overflow, LIMITS);
         Output {
             call,
             chat: desk.output.clone(),
-            lines: Lines::new(desk.secrets.known_to_commands()),
+            lines: Lines::new(secrets),
             gathered: Gathered { clip, waiting: String::new(), refused: Vec::new() },
         }
     }

@@ -90,7 +90,7 @@ fn the_exit_code_of_git_stays_if_its_settings_are_not_carried_over() {
         // git adds the remote, and fails to fetch from it
         ("git remote add -f up ext::false", 1),
         ("git remote add up ext::false", 128),
-        ("git remote add -f down ../nowhere.git", 1),
+        ("git remote add -f down https://127.0.0.1:1/nowhere.git", 1),
     ] {
         let input = json!({ "command": format!("{command}; echo code $?") });
         let (said, _) = call(&scene, "shell", input, "");
