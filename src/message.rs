@@ -36,6 +36,16 @@ impl CallId {
         CallId(format!("{OWN}{name}"))
     }
 
+    /// The id of the question that the subagent with this session's name asks about its own `call`.
+    pub fn of_subagent(name: &str, call: &CallId) -> CallId {
+        CallId::own(format_args!("{name}/{call}"))
+    }
+
+    /// The name of the subagent that asks such a question.
+    pub fn subagent(&self) -> Option<&str> {
+        self.0.strip_prefix(OWN)?.split_once('/').map(|it| it.0)
+    }
+
     /// Whether this is such an id.
     pub fn is_own(&self) -> bool {
         self.0.starts_with(OWN)

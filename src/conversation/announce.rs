@@ -69,7 +69,7 @@ impl Conversation {
 
     /// Adds to `data` the subagent that asks a question, and the number of the worker that the subagent is.
     fn asker(&self, id: &CallId, data: &mut BTreeMap<&'static str, String>) {
-        let Some((name, _)) = id.0.split_once('/') else { return };
+        let Some(name) = id.subagent() else { return };
         data.insert("subagent", name.to_owned());
         let is_asker = |it: &&WorkerId| {
             let worker = &self.session.workers.all[*it];

@@ -266,6 +266,8 @@ function M.entered(chat, buf)
     -- the options are set only once, so that the user can change them later
     if vim.w[win].caliban_buffer ~= buf then
       vim.w[win].caliban_buffer = buf
+      -- some of these options move the text in the window
+      local view = api.nvim_win_call(win, vim.fn.winsaveview) ---@type vim.fn.winsaveview.ret
       clear(win)
       set(win, plain)
       local chars = vim.o.fillchars
@@ -279,6 +281,9 @@ function M.entered(chat, buf)
         winhighlight = quiet(vim.wo[win].winhighlight),
         fillchars = chars .. (chars == '' and '' or ',') .. 'eob: ,lastline: ',
       })
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview(view)
+      end)
     end
   end
   M.decorate(chat)

@@ -248,7 +248,7 @@ local function write(r, disk)
   if failed ~= '' and loaded and disk then
     local now = file.disk(r.buf)
     -- Neovim writes over the file if it makes no backup
-    if now ~= disk and now ~= texts[r] then
+    if now and now ~= disk and now ~= texts[r] then
       failed = failed .. '; only the buffer has its whole text'
     end
   end

@@ -61,8 +61,7 @@ impl Children {
             return child.asked.push((id, call));
         }
         let name = child.session.as_ref().map_or("subagent", |it| it.0.as_str());
-        let (id, question) =
-            (CallId::own(format_args!("{name}/{call}")), format!("{name}: {question}"));
+        let (id, question) = (CallId::of_subagent(name, &call), format!("{name}: {question}"));
         child.asked.push((id.clone(), call));
         self.sending.open.extend(offer.to.clone().map(|it| (id.clone(), it)));
         let about = Matter::Subagent;

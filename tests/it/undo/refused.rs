@@ -70,8 +70,13 @@ fn an_undo_keeps_the_queued_messages() {
     wait_composer(&nvim, "two");
     nvim.wait_queue(1);
     nvim.wait_transcript("queued words");
+    // after the stop the queue is held
+    server.reply(Reply::said("From the queue."));
     nvim.keys("<Esc>:%delete<CR>");
-    send(&nvim, &server, "From the queue.");
+    nvim.go_to_transcript("queued words");
+    nvim.keys("S");
+    nvim.wait_transcript("From the queue.");
+    nvim.wait_phase("idle");
     let outline = server.requests().pop().unwrap().outline();
     assert_eq!(outline, "user: one\nassistant: Reply to one.\nuser: queued words");
 }
