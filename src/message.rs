@@ -26,8 +26,7 @@ use std::fmt;
 #[serde(transparent)]
 pub struct CallId(pub String);
 
-/// Begins the ids of what the program itself asks or proposes. No call of a model has such an id, so that an answer to a
-/// call never counts for a question of the program's.
+/// Begins the ids of the program's own questions, so that an answer to a model's call never counts for one of them.
 const OWN: &str = "caliban:";
 
 impl CallId {

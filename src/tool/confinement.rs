@@ -307,11 +307,10 @@ impl Confinement {
         let (gate, settings) = gated.unzip();
         sandbox.gate = gate.as_ref().map(Order::mounts);
         sandbox.fixed.extend(gate.iter().map(|it| it.folder.clone()));
-        let places = is_watched.then_some(places);
         Limits {
             sandbox,
             temporary: seen,
-            places,
+            places: is_watched.then_some(places),
             baseline: None,
             head: None,
             network: None,

@@ -132,6 +132,14 @@ fn outside(args: &Value) -> Option<String> {
     args["outside_sandbox"].as_str().filter(|it| !it.trim().is_empty()).map(str::to_owned)
 }
 
+fn streams(args: &Args) -> Streams {
+    match (args.terminal, args.background) {
+        (true, _) => Streams::Terminal,
+        (false, true) => Streams::Pipes,
+        (false, false) => Streams::Output,
+    }
+}
+
 fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
     async move {
         let is_outside = outside(&args).is_some();
@@ -145,15 +153,12 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
             if is_outside { None } else { desk.confinement.limits(desk).await.map_err(started)? };
         let is_git = !args.background && git::is_git_alone(&args.command);
         let report = limits.as_mut().filter(|_| is_git).and_then(Limits::report);
-        let streams = match (args.terminal, args.background) {
-            (true, _) => Streams::Terminal,
-            (false, true) => Streams::Pipes,
-            (false, false) => Streams::Output,
-        };
+        let streams = streams(&args);
         let command = process::prepared(desk, &args.command, limits.as_ref(), streams);
         let command = command.map_err(started)?;
         let unsaved = unsaved(desk).await;
         let mut secrets = desk.secrets.known_to_commands();
+        // other commands must not use this command's proxy
         secrets.extend(limits.as_ref().filter(|it| it.has_proxy()).map(|it| it.pass.clone()));
         let gate = limits.as_ref().and_then(|it| desk.confinement.gate(desk, it));
         let watch = limits.as_mut().and_then(|it| it.watch(desk));
