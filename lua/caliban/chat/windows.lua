@@ -27,27 +27,6 @@ local plain = {
   spell = false,
 }
 
---- The names of the options that a window has for itself, without those that fix its size.
-local options = {} ---@type string[]
-
---- Gives all options of a window the user's global values, so that nothing is taken over from the window beside which
---- it was opened, or from an autocommand for new windows.
----@param win integer
-local function clear(win)
-  if #options == 0 then
-    for name, info in pairs(api.nvim_get_all_options_info()) do
-      if info.scope == 'win' and name ~= 'winfixwidth' and name ~= 'winfixheight' then
-        table.insert(options, name)
-      end
-    end
-  end
-  for _, name in ipairs(options) do
-    pcall(api.nvim_set_option_value, name, nil, { scope = 'local', win = win })
-  end
-  -- what follows would fail in a window with this option
-  set(win, { winfixbuf = false, diff = false, scrollbind = false, cursorbind = false })
-end
-
 --- The value of 'winhighlight' with a winbar that is not bold, so that the keys and figures there
 --- do not stand out from the text. A highlight of the winbar that the user has set stays.
 ---@param now string the user's value
@@ -268,7 +247,7 @@ function M.entered(chat, buf)
       vim.w[win].caliban_buffer = buf
       -- some of these options move the text in the window
       local view = api.nvim_win_call(win, vim.fn.winsaveview) ---@type vim.fn.winsaveview.ret
-      clear(win)
+      require('caliban.chat.bare').clear(win)
       set(win, plain)
       local chars = vim.o.fillchars
       set(win, {
