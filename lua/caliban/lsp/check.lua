@@ -101,7 +101,8 @@ function M.before(buf, lines)
         known.items[client.id] = items
       end)
     elseif watch.fresh(client, buf, 0) then
-      known.items[client.id] = watch.last(client, buf) or {}
+      -- a server that has published nothing may not have looked at the text yet
+      known.items[client.id] = watch.last(client, buf)
     end
   end
   return known
