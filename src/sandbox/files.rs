@@ -22,7 +22,7 @@ const WANTED: ABI = ABI::V6;
 pub(super) fn restrict(writable: &[PathBuf], strength: Strength) -> Result<(), String> {
     let failed = |fault: &dyn std::fmt::Display| format!("Landlock: {fault}");
     let is_whole = strength == Strength::Full;
-    let shared = [DEV, SHARED][usize::from(!is_whole)];
+    let shared = if is_whole { DEV } else { SHARED };
     let devices = DEVICES.iter().chain([&shared]).map(PathBuf::from);
     let all: Vec<PathBuf> = writable.iter().cloned().chain(devices).collect();
     let scope = if is_whole { CompatLevel::HardRequirement } else { CompatLevel::BestEffort };

@@ -155,7 +155,10 @@ impl View {
 
     pub(super) fn consulted(&mut self, id: &CallId, about: Matter, question: &str, offer: &Offer) {
         self.hide_inquiry();
-        self.consulted = Some(id.clone());
+        // a question that makes way for this one is asked again after it, unless it is withdrawn before
+        if let Some(old) = self.consulted.replace(id.clone()).filter(|it| it != id) {
+            self.forget_question(Some(&old));
+        }
         match about {
             Matter::Subagent => self.asked_for(id, question, offer, false),
             Matter::Instructions | Matter::Rules => {

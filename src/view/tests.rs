@@ -313,6 +313,29 @@ fn a_question_about_no_call_outlasts_the_turn_and_one_about_a_call_ends_with_it(
     }
 }
 
+/// The job of the port ends while a subagent asks: the session then does not ask about the port again.
+#[test]
+fn a_question_that_made_way_for_another_comes_back_only_if_it_is_asked_again() {
+    let consulted = |id: &str, about| Event::Consulted {
+        id: CallId(id.into()),
+        about,
+        question: format!("Use {id}?"),
+        offer: Offer::default(),
+    };
+    let mut view = view_of(&[consulted("port", Matter::Port), consulted("sub", Matter::Subagent)]);
+    let mut buffer = Buffer::default();
+    buffer.drain(&mut view);
+    assert!(buffer.text().contains("? Use sub?"), "{}", buffer.text());
+    assert!(!buffer.text().contains("? Use port?"), "{}", buffer.text());
+    let call = CallId("sub".into());
+    view.event(&Event::Ruled { turn: TurnId(1), call, ruling: Ruling::Once }, 0);
+    buffer.drain(&mut view);
+    assert!(!buffer.text().contains("? Use"), "{}", buffer.text());
+    view.event(&consulted("port", Matter::Port), 0);
+    buffer.drain(&mut view);
+    assert!(buffer.text().contains("? Use port?"), "{}", buffer.text());
+}
+
 #[test]
 fn a_failed_reply_is_replaced_by_the_reply_of_its_retry() {
     let mut view = view_of(&[prompted("go")]);
