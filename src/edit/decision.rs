@@ -17,6 +17,8 @@ pub enum Decision {
     /// Only some of the change's lines were accepted.
     Part,
     Rejected,
+    /// Not decided: a formatter has taken the change back as the file was written.
+    Reverted,
     /// Not decided: another program has thrown the change away on disk.
     Thrown,
     /// Not decided: the user has closed the buffer, or has read its text from disk again.
@@ -52,11 +54,12 @@ pub fn decisions(
 }
 
 fn joined(one: Decision, other: Decision) -> Decision {
-    use Decision::{Accepted, Left, Rejected, Reworked, Thrown};
+    use Decision::{Accepted, Left, Rejected, Reverted, Reworked, Thrown};
     match (one, other) {
         _ if one == other => one,
         (Left, _) | (_, Left) => Left,
-        (Rejected, Thrown) | (Thrown, Rejected) => Rejected,
+        (Rejected, Thrown | Reverted) | (Thrown | Reverted, Rejected) => Rejected,
+        (Reverted, Thrown) | (Thrown, Reverted) => Reverted,
         (Accepted | Reworked, Accepted | Reworked) => Reworked,
         _ => Decision::Part,
     }
@@ -87,6 +90,7 @@ pub fn follow(
             | (Decision::Reworked | Decision::Part | Decision::Left, Fate::Superseded) => continue,
             (Decision::Accepted, _) => (Fate::Kept, since(is_there, is_absent)),
             (Decision::Rejected, _) => (Fate::Undone, since(is_absent, is_there)),
+            (Decision::Reverted, _) => (Fate::Reverted, since(is_absent, is_there)),
             (Decision::Thrown, _) => (Fate::Thrown, since(is_absent, is_there)),
             (Decision::Left, _) => (Fate::Left, since(is_there, is_absent)),
             (Decision::Reworked, _) => (Fate::Reworked, Since::Same),

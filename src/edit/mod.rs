@@ -231,14 +231,9 @@ impl Proposal {
         steps
     }
 
-    /// Notes that the proposal was written, and that the model was told. `text` is the text on disk if it differs
-    /// from the proposed one: the user reviews that text.
-    pub fn written_as(&mut self, text: Option<&Text>) {
+    /// Forgets the notes, because the model has got them.
+    pub fn told(&mut self) {
         self.parts.iter_mut().for_each(|part| part.note.clear());
-        if let (Some(text), Some(last)) = (text, self.parts.last_mut()) {
-            let proposed = std::mem::replace(&mut self.after, text.clone());
-            last.back = Back::to(last.back.before(proposed));
-        }
     }
 }
 
@@ -275,6 +270,8 @@ pub enum Fate {
     Reworked,
     /// A later edit of the model changed the hunk's lines again.
     Superseded,
+    /// A formatter has taken the hunk back as the file was written.
+    Reverted,
     /// Another program has thrown the hunk away on disk before the user decided on it.
     Thrown,
     /// The review ended without the user's decision on the hunk.
@@ -288,8 +285,8 @@ pub enum Since {
     Same,
     /// They are neither the proposed lines nor the old lines.
     Edited,
-    /// They are the opposite: the file has the proposed lines of a rejected or thrown away hunk, or the old lines of an
-    /// accepted hunk or of one that the user left.
+    /// They are the opposite: the file has the proposed lines of a rejected hunk or of one that a program took away, or
+    /// the old lines of an accepted hunk or of one that the user left.
     Reversed,
 }
 
@@ -297,7 +294,7 @@ impl Decided {
     /// Whether the file has the old lines in the hunk's place.
     pub fn is_absent(&self) -> bool {
         match self.fate {
-            Fate::Undone | Fate::Thrown => self.since == Since::Same,
+            Fate::Undone | Fate::Reverted | Fate::Thrown => self.since == Since::Same,
             Fate::Kept | Fate::Left => self.since == Since::Reversed,
             Fate::Formatted | Fate::Part | Fate::Reworked | Fate::Superseded => false,
         }

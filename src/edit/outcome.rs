@@ -44,7 +44,7 @@ pub fn outcome_among(
 ) -> Outcome {
     let mut outcome = outcome(parts[at], settled);
     if outcome.count(Fate::Reworked) > 0 {
-        tell_calls_apart(&mut outcome, parts, at, settled);
+        tell_calls_apart(&mut outcome, parts, at, (settled, formattings));
     }
     if let Some(settled) = settled {
         formatted::tell_apart(&mut outcome, parts[at], settled, formattings);
@@ -58,15 +58,20 @@ fn tell_calls_apart(
     outcome: &mut Outcome,
     parts: &[Revision<'_>],
     at: usize,
-    settled: Option<&Text>,
+    (settled, formattings): (Option<&Text>, &[Formatting]),
 ) {
     let part = parts[at];
+    // which hunks of the part a text has, as proposed or formatted
+    let had = |text: &Text| {
+        let mut outcome = self::outcome(part, Some(text));
+        formatted::tell_apart(&mut outcome, part, text, formattings);
+        let is_there = |it: &Decided| matches!(it.fate, Fate::Kept | Fate::Formatted);
+        outcome.hunks.iter().map(is_there).collect::<Vec<_>>()
+    };
     for edit in &parts[at + 1..] {
-        let before = self::outcome(part, Some(edit.before));
-        let after = self::outcome(part, Some(edit.after));
+        let (before, after) = (had(edit.before), had(edit.after));
         for (at, hunk) in outcome.hunks.iter_mut().enumerate() {
-            let stood = before.hunks[at].fate == Fate::Kept;
-            if hunk.fate == Fate::Reworked && stood && after.hunks[at].fate != Fate::Kept {
+            if hunk.fate == Fate::Reworked && before[at] && !after[at] {
                 hunk.fate = Fate::Superseded;
             }
         }
@@ -345,6 +350,10 @@ impl Outcome {
             (Fate::Undone, Since::Same) => {
                 Some(format!("The user rejected {all} in {path}: {is} undone."))
             }
+            (Fate::Reverted, Since::Same) => Some(format!(
+                "A formatter or an autocommand of the user's took back {all} in {path} as the file was written: {is} \
+                 not in the file."
+            )),
             (Fate::Thrown, Since::Same) => Some(format!(
                 "{capital} in {path} {was} thrown away outside of the editor: {is} not in the file."
             )),
@@ -392,7 +401,8 @@ impl Reported {
     /// was simply accepted or rejected, returns all its lines and marks none.
     fn rest<'a>(&mut self, hunk: &'a Decided) -> &'a [String] {
         let mut rest = hunk.from..hunk.from + hunk.lines.len();
-        let is_plain = matches!(hunk.fate, Fate::Kept | Fate::Undone | Fate::Thrown | Fate::Left);
+        let is_plain =
+            !matches!(hunk.fate, Fate::Part | Fate::Formatted | Fate::Reworked | Fate::Superseded);
         if is_plain && hunk.since == Since::Same {
             return &hunk.lines;
         }
@@ -410,7 +420,7 @@ impl Reported {
 }
 
 /// The fates in the order in which they are counted. `Edited` counts as `Same`.
-const ORDER: [(Fate, Since); 12] = [
+const ORDER: [(Fate, Since); 14] = [
     (Fate::Kept, Since::Same),
     (Fate::Kept, Since::Reversed),
     (Fate::Undone, Since::Same),
@@ -419,6 +429,8 @@ const ORDER: [(Fate, Since); 12] = [
     (Fate::Formatted, Since::Same),
     (Fate::Reworked, Since::Same),
     (Fate::Superseded, Since::Same),
+    (Fate::Reverted, Since::Same),
+    (Fate::Reverted, Since::Reversed),
     (Fate::Thrown, Since::Same),
     (Fate::Thrown, Since::Reversed),
     (Fate::Left, Since::Same),
@@ -431,6 +443,7 @@ fn counted(fate: Fate, since: Since) -> &'static str {
     match fate {
         Fate::Kept if is_reversed => "accepted, but not in the file any more",
         Fate::Undone if is_reversed => "rejected, but in the file again",
+        Fate::Reverted if is_reversed => "taken back by a formatter, but in the file again",
         Fate::Thrown if is_reversed => "thrown away outside of the editor, but in the file again",
         Fate::Left if is_reversed => "not decided on and not in the file",
         Fate::Kept => "accepted",
@@ -439,6 +452,7 @@ fn counted(fate: Fate, since: Since) -> &'static str {
         Fate::Formatted => "accepted and formatted",
         Fate::Reworked => "reworked by the user",
         Fate::Superseded => "changed again by your later edit",
+        Fate::Reverted => "taken back by a formatter or an autocommand",
         Fate::Thrown => "thrown away outside of the editor",
         Fate::Left => "not decided on",
     }
@@ -449,14 +463,18 @@ fn fate_words(hunk: &Decided) -> (&'static str, &'static str) {
     match (hunk.fate, hunk.since) {
         (Fate::Kept, Since::Edited) => ("accepted, then edited", ", now reads"),
         (Fate::Undone, Since::Edited) => ("rejected, then edited", ", now reads"),
-        (Fate::Thrown, Since::Edited) => ("thrown away outside of the editor", ", now reads"),
+        (Fate::Reverted | Fate::Thrown, Since::Edited) => {
+            (counted(hunk.fate, hunk.since), ", now reads")
+        }
         (Fate::Left, Since::Same | Since::Edited) => ("not decided on", ", now reads"),
         (Fate::Undone, Since::Same) => ("rejected", ", reads as before"),
-        (Fate::Thrown, Since::Same) => ("thrown away outside of the editor", ", reads as before"),
-        (Fate::Kept | Fate::Left, Since::Reversed) => {
+        (Fate::Reverted | Fate::Thrown, Since::Same)
+        | (Fate::Kept | Fate::Left, Since::Reversed) => {
             (counted(hunk.fate, hunk.since), ", reads as before")
         }
-        (Fate::Undone | Fate::Thrown, Since::Reversed) => (counted(hunk.fate, hunk.since), ""),
+        (Fate::Undone | Fate::Reverted | Fate::Thrown, Since::Reversed) => {
+            (counted(hunk.fate, hunk.since), "")
+        }
         (Fate::Kept, Since::Same) => ("accepted", ""),
         (Fate::Part, _) => ("accepted in part", ", now reads"),
         (Fate::Formatted, _) => ("accepted and formatted", ", now reads"),

@@ -141,7 +141,9 @@ fn arrived(entries: &mut BTreeMap<u32, Entry>, arrived: Arrived) {
     if !entered {
         entries.remove(&id);
     } else if let (Some(entry), Arrival::Written { text, .. }) = (entries.get_mut(&id), &arrival) {
-        entry.proposal.written_as(text.as_ref());
+        // the answer to the call has the notes, and what formatters have made of the text
+        entry.proposal.told();
+        entry.known = text.clone().map(Arc::new);
     }
     if let Some(waiter) = waiter {
         let _ = waiter.send(arrival);

@@ -76,12 +76,17 @@ end
 ---@param r caliban.Review
 ---@param edits caliban.DiskEdit[]
 ---@param mine string[] the buffer's lines
-local function make(r, edits, mine)
+---@param formats? boolean whether a formatter has made the changes
+local function make(r, edits, mine, formats)
   state.count_lost(r, edits, mine)
-  local thrown, reworked, done = tracking.merge(r, edits)
+  local before = tracking.text(r)
+  local thrown, reworked, done = tracking.merge(r, edits, formats)
   if not done then
     state.set_clash(r, 'it changed on disk too')
     return
+  end
+  if formats then
+    return tracking.format(r, before, tracking.text(r))
   end
   verdict.decided(r, 'throw', thrown)
   if reworked then
@@ -255,7 +260,7 @@ local function write(r, disk)
   return failed, loaded and api.nvim_buf_get_changedtick(r.buf) ~= tick
 end
 
---- Takes over what another program has made of the file as the buffer was written.
+--- Takes over what a formatter has made of the file as the buffer was written.
 ---@param r caliban.Review
 ---@param text string the text that was written
 ---@return boolean changed
@@ -267,7 +272,7 @@ local function take_over(r, text)
   require('caliban.review.write_guard').acknowledge(r.buf)
   tracking.sync(r)
   local mine = file.lines(r.buf)
-  make(r, merging.merge(split(text), split(disk), mine), mine)
+  make(r, merging.merge(split(text), split(disk), mine), mine, true)
   state.set_origin(r, disk)
   mark(r, disk, eol)
   return true
@@ -278,11 +283,13 @@ end
 ---@return string why the file was not written; '' if it was
 function M.write_pending(r)
   compare(r)
-  local disk = file.disk(r.buf)
+  local disk, was = file.disk(r.buf), tracking.list(r)
   local why = write(r, disk)
   if why == '' and api.nvim_buf_is_loaded(r.buf) then
     state.written(r, file.text(r.buf))
     take_over(r, r.origin --[[@as string]])
+    tracking.sync(r)
+    verdict.decided(r, 'revert', verdict.missing(r, was))
   end
   return why
 end

@@ -7,7 +7,7 @@ local M = {}
 local index = require('caliban.review.hunks.index')
 local tracking = require('caliban.review.hunks.tracking')
 
----@alias caliban.Verdict 'accepted'|'reworked'|'rejected'|'thrown'|'left'
+---@alias caliban.Verdict 'accepted'|'reworked'|'rejected'|'reverted'|'thrown'|'left'
 
 ---@class caliban.Decided a decision, and the decisions before it. Never changed, because undo states share decisions
 ---@field fate caliban.Verdict
@@ -19,6 +19,7 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field reworked integer changes that were accepted after the user had changed them
 ---@field part integer changes of which only a part was accepted
 ---@field rejected integer
+---@field reverted integer changes that a formatter has taken back as the file was written
 ---@field thrown integer changes that another program has thrown away on disk
 ---@field left integer changes that the user had not decided on when the review ended
 ---@field any integer `accepted`, `reworked` and `part` together
@@ -31,12 +32,13 @@ local WORDS = {
   reworked = 'reworked',
   part = 'accepted in part',
   rejected = 'rejected',
+  reverted = 'taken back by a formatter',
   thrown = 'thrown away outside',
   left = 'not decided',
 }
 
 --- The fates that are not the user's decisions on hunks.
-local OTHER = { reject = 'rejected', throw = 'thrown', leave = 'left' }
+local OTHER = { reject = 'rejected', revert = 'reverted', throw = 'thrown', leave = 'left' }
 
 local NO_KEYS = {} ---@type integer[]
 
@@ -113,7 +115,7 @@ end
 
 --- Records a decision on hunks. A hunk without keys, from the record of an older Caliban, gets the key `0`.
 ---@param r caliban.Review
----@param verdict 'accept'|'reject'|'throw'|'leave'
+---@param verdict 'accept'|'reject'|'revert'|'throw'|'leave'
 ---@param taken caliban.Hunk[]
 function M.decided(r, verdict, taken)
   local of = {} ---@type table<caliban.Verdict, integer[]>
@@ -130,6 +132,24 @@ function M.decided(r, verdict, taken)
       tracking.decide(r, { fate = fate, of = keys, before = r.decided })
     end
   end
+end
+
+--- The hunks of which no change is pending any more.
+---@param r caliban.Review
+---@param was caliban.Hunk[] hunks that were pending
+---@return caliban.Hunk[]
+function M.missing(r, was)
+  local pending = {} ---@type table<integer, true>
+  index.each(tracking.hunks(r), function(hunk)
+    for _, k in ipairs(hunk.of or NO_KEYS) do
+      pending[k] = true
+    end
+  end)
+  return vim.tbl_filter(function(hunk)
+    return not vim.iter(hunk.of or NO_KEYS):any(function(k)
+      return pending[k]
+    end)
+  end, was)
 end
 
 --- Whether the user has decided on any change in the current undo state.
@@ -150,10 +170,14 @@ local function joined(one, other)
   local both = { [one] = true, [other] = true }
   if both.left then
     return 'left'
-  elseif both.thrown and both.rejected then
-    return 'rejected'
   end
-  return (both.rejected or both.part or both.thrown) and 'part' or 'reworked'
+  for _, fate in ipairs({ 'rejected', 'reverted' }) do
+    if both[fate] and (both.thrown or both.reverted) then
+      return fate
+    end
+  end
+  local is_absent = both.rejected or both.reverted or both.thrown
+  return (is_absent or both.part) and 'part' or 'reworked'
 end
 
 --- The decision on each change.
@@ -205,7 +229,16 @@ local function tallied(r)
       pending[own], past[own] = true, k < 0 or past[own]
     end
   end)
-  local out = { accepted = 0, reworked = 0, part = 0, rejected = 0, thrown = 0, left = 0, any = 0 }
+  local out = {
+    accepted = 0,
+    reworked = 0,
+    part = 0,
+    rejected = 0,
+    reverted = 0,
+    thrown = 0,
+    left = 0,
+    any = 0,
+  }
   for _, it in ipairs(pieces and {} or r.proposals) do
     for k = (it.key or 0) + 1, (it.key or 0) + (it.count or 0) do
       if not pending[k] and not past[k] then
@@ -260,9 +293,11 @@ function M.words(r)
     return {}
   end
   local tally, out = M.tally(r), {}
-  for _, fate in ipairs({ 'accepted', 'reworked', 'part', 'rejected', 'thrown', 'left' }) do
+  for _, fate in ipairs({ 'accepted', 'reworked', 'part', 'rejected', 'reverted', 'thrown', 'left' }) do
     if tally[fate] > 0 then
-      out[#out + 1] = ('%d %s'):format(tally[fate], WORDS[fate])
+      local is_unclear = fate == 'reworked' and r.outside
+      local words = is_unclear and 'reworked or changed outside' or WORDS[fate]
+      out[#out + 1] = ('%d %s'):format(tally[fate], words)
     end
   end
   return out

@@ -1,7 +1,7 @@
 //! Tests how the user's decisions on a proposal are divided among the calls whose changes it has.
 
 use super::*;
-use Decision::{Accepted, Left, Part as InPart, Rejected, Reworked, Thrown};
+use Decision::{Accepted, Left, Part as InPart, Rejected, Reverted, Reworked, Thrown};
 
 #[test]
 fn each_call_of_a_proposal_gets_the_decisions_of_its_own_changes() {
@@ -71,6 +71,8 @@ fn a_text_that_contradicts_the_decision_is_told() {
         told(Thrown, "a\nb\nc\n"),
         told(Thrown, "a\nB\nB2\nc\n"),
         told(Thrown, "a\nmine\nc\n"),
+        told(Reverted, "a\nb\nc\n"),
+        told(Reverted, "a\nB\nB2\nc\n"),
         told(Left, "a\nb\nc\n"),
         told(Left, "a\nB\nB2\nc\n"),
         told(Left, "a\nmine\nc\n"),
@@ -91,6 +93,11 @@ fn a_text_that_contradicts_the_decision_is_told() {
         Of the change in f: 1 thrown away outside of the editor.
         line 2, thrown away outside of the editor, now reads:
         mine
+        A formatter or an autocommand of the user's took back the change in f as the file was written: it is not in the file.
+        Of the change in f: 1 taken back by a formatter, but in the file again.
+        line 2, taken back by a formatter, but in the file again:
+        B
+        B2
         The user did not decide on the change in f: it is not in the file.
         The user did not decide on the change in f: it is in the file.
         Of the change in f: 1 not decided on.

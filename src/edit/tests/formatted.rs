@@ -81,6 +81,25 @@ fn a_verdict_says_that_an_accepted_change_was_formatted() {
     .assert_eq(&said);
 }
 
+/// Two edits of a file, each formatted as it was written.
+#[test]
+fn a_later_edit_of_formatted_lines_counts_as_the_models() {
+    use Fate::{Formatted, Kept, Superseded};
+    let [one, other] = [part("a\nb\nc\n", "a\nB\nc\n"), part("a\nB;\nc\n", "a\nBB\nc\n")];
+    let run = |before: &str, after: &str| Formatting {
+        before: Text::new(before),
+        after: Text::new(after),
+    };
+    let ran = [run("a\nB\nc\n", "a\nB;\nc\n"), run("a\nBB\nc\n", "a\nBB;\nc\n")];
+    let fates = |settled: &str| {
+        let of =
+            |at| outcome_among(&[one, other], at, Some(&Text::new(settled)), &ran).hunks[0].fate;
+        [of(0), of(1)]
+    };
+    assert_eq!(fates("a\nBB;\nc\n"), [Superseded, Formatted]);
+    assert_eq!(fates("a\nBB\nc\n"), [Superseded, Kept]);
+}
+
 proptest! {
     /// Whatever a formatter changes in an accepted proposal, no hunk counts as reworked by the user.
     #[test]

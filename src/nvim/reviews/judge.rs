@@ -188,7 +188,7 @@ pub(super) fn judge(
     for id in &reviewed.proposals {
         if let Some(entry) = entries.get_mut(id) {
             entry.is_settled = true;
-            entry.proposal.parts.iter_mut().for_each(|part| part.note.clear());
+            entry.proposal.told();
         }
     }
     verdicts
@@ -362,6 +362,7 @@ fn tally(outcome: &Outcome) -> Vec<(usize, &'static str)> {
         (Fate::Formatted, "formatted"),
         (Fate::Reworked, "reworked"),
         (Fate::Superseded, "changed again"),
+        (Fate::Reverted, "taken back by a formatter"),
         (Fate::Thrown, "thrown away outside"),
         (Fate::Left, "not decided"),
     ];

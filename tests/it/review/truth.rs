@@ -2,6 +2,7 @@
 //! user reads, and the bytes on disk.
 
 mod ends;
+mod formatters;
 mod outside;
 
 use super::scene::{Scene, nine};

@@ -498,8 +498,8 @@
 ---@field kind 'reviewed'
 ---@field session caliban.SessionId
 ---@field proposals integer[] The ids of the review's proposals, the oldest first.
----@field decisions ('accepted'|'rejected'|'reworked'|'part'|'thrown'|'left')[][] For each proposal, the user's
---- decisions on its changes; empty if the decisions are not known.
+---@field decisions ('accepted'|'rejected'|'reworked'|'part'|'reverted'|'thrown'|'left')[][] For each proposal, the
+--- user's decisions on its changes; empty if the decisions are not known.
 ---@field texts caliban.ProposedText[] The texts of proposals that were made before the program was restarted.
 ---@field path string The absolute path.
 ---@field was? string If the user accepted the file's renaming, the file's former path.
@@ -525,6 +525,7 @@
 ---| 'rejected'
 ---| 'reworked' # Accepted, after the user changed it.
 ---| 'part' # Only some of the change's lines were accepted.
+---| 'reverted' # Not decided: a formatter has taken the change back as the file was written.
 ---| 'thrown' # Not decided: another program has thrown the change away on disk.
 ---| 'left' # Not decided: the user has closed the buffer, or has read its text from disk again.
 

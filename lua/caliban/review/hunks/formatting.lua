@@ -1,6 +1,7 @@
 --- Notes the changes that formatters make in a file under review. conform.nvim,
 --- `vim.lsp.buf.format()` and 'formatexpr' apply their changes through one function of
---- `vim.lsp.util`, so a change is a formatter's if this function is on the call stack.
+--- `vim.lsp.util`, so a change is a formatter's if this function is on the call stack. So is a change by the autocommands
+--- of a write.
 local M = {}
 
 local api = vim.api
@@ -13,13 +14,25 @@ local MOST, LONG = 10, 1000000
 ---@field before caliban.Rope|string
 ---@field after caliban.Rope|string
 
+--- Whether the autocommands of a write are running.
+---@return boolean
+local function writes()
+  -- the name of an event is the same in all languages of Neovim's messages
+  local ok, stack = pcall(function()
+    return vim.fn.expand('<abuf>') ~= '' and vim.fn.expand('<stack>') or ''
+  end)
+  return ok and stack:find('%f[%w]BufWriteP%l+%f[%W]') ~= nil
+end
+
 --- Whether a formatter is changing a buffer right now. Formatters, completion and refactorings all
 --- call `apply_text_edits`: completion only in insert mode, refactorings through another function
 --- of `vim.lsp.util`.
 ---@return boolean
 function M.runs()
   local util = package.loaded['vim.lsp.util']
-  if not util or api.nvim_get_mode().mode:find('^[iR]') then
+  if writes() then
+    return true
+  elseif not util or api.nvim_get_mode().mode:find('^[iR]') then
     return false
   end
   local found, level = false, 2

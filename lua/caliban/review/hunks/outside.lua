@@ -193,11 +193,12 @@ end
 ---@param buf integer
 ---@param hunks caliban.Hunks
 ---@param edits caliban.DiskEdit[] ascending
+---@param formats boolean whether a formatter has made them
 ---@return caliban.Hunks hunks after the changes
 ---@return caliban.Gone gone
 ---@return caliban.Hunk[] thrown the hunks that were thrown away
 ---@return boolean reworked whether other hunks were changed
-function M.made(buf, hunks, edits)
+function M.made(buf, hunks, edits, formats)
   local gone = { agents = {}, users = {}, of = {} } ---@type caliban.Gone
   local thrown, rest = split(hunks, file.lines(buf), edits)
   local reworked = false
@@ -207,7 +208,7 @@ function M.made(buf, hunks, edits)
     hunks = index.without(hunks, it.start, it.start + #it.new, #it.old - #it.new)
   end
   for _, group in ipairs(groups(rest)) do
-    local all = block.new(hunks, lines_of.read(buf), false, gone, false)
+    local all = block.new(hunks, lines_of.read(buf), false, gone, formats)
     for i = #group, 1, -1 do
       local e = group[i]
       reworked = reworked or touches(hunks, e)

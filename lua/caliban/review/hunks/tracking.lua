@@ -417,13 +417,14 @@ end
 --- Makes the changes in the buffer that another program has made on disk, in a separate undo step.
 ---@param r caliban.Tracked
 ---@param edits caliban.DiskEdit[]
+---@param formats? boolean whether the program is a formatter
 ---@return caliban.Hunk[] thrown the hunks that the program has thrown away
 ---@return boolean reworked whether it has changed other hunks
 ---@return boolean done false if the buffer cannot be changed
-function M.merge(r, edits)
+function M.merge(r, edits, formats)
   local thrown, reworked = {}, false ---@type caliban.Hunk[], boolean
   local done = M.edit(r, function()
-    r.hunks, r.gone, thrown, reworked = outside.made(r.buf, r.hunks, edits)
+    r.hunks, r.gone, thrown, reworked = outside.made(r.buf, r.hunks, edits, formats == true)
   end)
   return thrown, reworked, done
 end

@@ -75,7 +75,7 @@ end
 ---@param value any
 ---@return boolean
 local function is_fate(value)
-  local fates = { 'accepted', 'reworked', 'rejected', 'thrown', 'left' }
+  local fates = { 'accepted', 'reworked', 'rejected', 'reverted', 'thrown', 'left' }
   return vim.list_contains(fates, value)
 end
 

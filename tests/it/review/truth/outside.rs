@@ -68,7 +68,7 @@ fn what_was_thrown_away_in_part_or_after_the_decision_is_told() {
         -l5
         +theirs
         ---
-        a.txt: 1 reworked, 1 thrown away outside
+        a.txt: 1 reworked or changed outside, 1 thrown away outside
         ---
         l1 l2 l3 l4 theirs l6 l7 L8 l9"#]]
     .assert_eq(&written("", Some(part), ACCEPT));
@@ -191,14 +191,14 @@ fn what_a_formatter_on_disk_made_of_the_hunks_is_told() {
         as it was"#]]
     .assert_eq(&written(FORMATTER, None, REJECT));
     expect![[r#"
-        Of 2 changes in a.txt: 1 rejected and undone, 1 reworked by the user or another program.
+        Of 2 changes in a.txt: 1 rejected and undone, 1 accepted and formatted.
         line 2, rejected, reads as before:
         l2
-        line 8, reworked, now reads:
+        line 8, accepted and formatted, now reads:
         L(8)
         L(8b)
         ---
-        a.txt: 1 reworked, 1 rejected
+        a.txt: 1 accepted, 1 rejected
         ---
         l1 l2 l3 l4 l5 l6 l7 L(8) L(8b) l9"#]]
     .assert_eq(&written(FORMATTER, None, "2G\\r8G\\a"));
@@ -216,7 +216,7 @@ fn what_a_program_that_watches_the_disk_made_of_the_hunks_before_the_decision_is
         L8b;
         l9;
         ---
-        a.txt: 2 reworked
+        a.txt: 2 reworked or changed outside
         ---
         l1 L2; l3 l4 l5 l6 l7 L8; L8b; l9;"#]]
     .assert_eq(&written("", Some(formatted.clone()), ACCEPT));
