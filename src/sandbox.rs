@@ -9,11 +9,14 @@
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod check;
+#[cfg(target_os = "linux")]
+mod cover;
 pub mod descriptor;
 #[cfg(target_os = "linux")]
 mod devices;
 #[cfg(target_os = "linux")]
 mod files;
+pub mod gate;
 #[cfg(target_os = "linux")]
 mod namespaces;
 pub mod network;
@@ -70,16 +73,7 @@ pub struct Sandbox {
     /// Whether the network of the full sandbox gets a listener, on which this program serves as a proxy.
     pub proxy: bool,
     /// What stands in the place of git, if something does.
-    pub gate: Option<Gate>,
-}
-
-/// The files that are this program for commands (see `tool::git::gate`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gate {
-    /// The file that commands find first.
-    pub file: PathBuf,
-    /// The files of git itself, and the file that is git for this program in place of each.
-    pub covered: Vec<(PathBuf, PathBuf)>,
+    pub gate: Option<gate::Gate>,
 }
 
 impl Sandbox {

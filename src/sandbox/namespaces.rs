@@ -1,8 +1,9 @@
 //! Gives the process namespaces of its own: a view of the file system in which secrets are hidden and protected files
 //! cannot be written, and a network in which it can connect only to itself.
 
+use super::Sandbox;
 use super::devices::{self, SHARED, TERMINALS};
-use super::{Gate, Sandbox};
+use super::gate::{CHANNEL, Gate};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
@@ -34,10 +35,8 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     unshared(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC)?;
     // changes of mounts from here on affect only this namespace
     mounted("/", NONE, NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE)?;
-    // a new build may have replaced this program; then commands find git itself
-    let own = env::current_exe().ok();
-    let own =
-        own.and_then(|it| rustix::fs::open(it, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok());
+    let open = sandbox.gate.as_ref().map_or(Ok(None), Gate::open)?;
+    let gate = sandbox.gate.as_ref().zip(open.as_ref());
     let temporary = Path::new("/tmp");
     let kept = |it: &&PathBuf| *it == temporary;
     if let (Some(folder), None) = (&sandbox.temporary, sandbox.kept.iter().find(kept)) {
@@ -46,10 +45,9 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
         })?;
     }
     devices::replace(&sandbox.writable, &sandbox.kept)?;
+    gate.map_or(Ok(()), |(gate, open)| gate.make(open))?;
     seal(&sandbox.writable, &sandbox.kept)?;
-    if let (Some(gate), Some(own)) = (&sandbox.gate, &own) {
-        cover(gate, &format!("/proc/self/fd/{}", own.as_raw_fd()))?;
-    }
+    gate.map_or(Ok(()), |(gate, open)| gate.cover(open))?;
     for path in pinned(sandbox) {
         over_itself(&path)?;
     }
@@ -64,21 +62,6 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     }
     // the current folder is still the one below the new mounts, so it is entered again
     folder.and_then(env::set_current_dir).map_err(|it| format!("the folder: {it}"))
-}
-
-/// Mounts this program over the files of git. Git itself can be run at other places then.
-fn cover(gate: &Gate, own: &str) -> Result<(), String> {
-    let over = |file: &Path| {
-        mounted(file, Some(own), NONE, MsFlags::MS_BIND)?;
-        make_read_only(file)
-    };
-    over(&gate.file)?;
-    for (file, place) in &gate.covered {
-        mount(Some(file), place, NONE, MsFlags::MS_BIND, NONE)
-            .map_err(|it| format!("{}: {it}", file.display()))?;
-        over(file)?;
-    }
-    Ok(())
 }
 
 /// Gives this process a network in which it can connect only to itself.
@@ -186,7 +169,7 @@ fn seal(writable: &[PathBuf], kept: &[PathBuf]) -> Result<(), String> {
     let is_writable = |it: &Path| {
         let whole = kept.iter().find(|kept| it.starts_with(kept));
         let counts = |path: &&PathBuf| whole.is_none_or(|whole| path.starts_with(whole));
-        let is_new = [SHARED, TERMINALS].iter().any(|new| it == Path::new(new));
+        let is_new = [SHARED, TERMINALS, CHANNEL].iter().any(|new| it == Path::new(new));
         is_new || writable.iter().filter(counts).any(|path| it.starts_with(path))
     };
     // the fifth field is the mount point, see proc_pid_mountinfo(5)
@@ -217,7 +200,7 @@ fn make_fixed(path: &Path) -> Result<(), String> {
 
 /// Makes a mount read-only. Keeps the mount's other restrictions, because a process inside the namespace may not remove
 /// them.
-fn make_read_only(path: &Path) -> Result<(), String> {
+pub(super) fn make_read_only(path: &Path) -> Result<(), String> {
     let failed = |it: &dyn std::fmt::Display| format!("{}: {it}", path.display());
     let kept = statvfs(path).map_err(|it| failed(&it))?.flags();
     let pairs = [

@@ -3,7 +3,7 @@
 mod limits;
 mod temporary;
 
-pub use limits::{Limits, Report};
+pub use limits::Limits;
 
 use super::Desk;
 use super::git::baseline::Baseline;
@@ -13,10 +13,11 @@ use super::planted::Places;
 use crate::reach;
 use crate::regular;
 use crate::rules::{self, Rules};
+use crate::sandbox::gate::Gate as Cover;
 use crate::sandbox::network::Network;
 use crate::sandbox::{self, Sandbox, Strength};
 use crate::web::proxy::Gate;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -53,8 +54,9 @@ const SOCKETS: &[&str] = &[
     "/var/run/docker.sock",
 ];
 
-/// The folder that has Caliban as `git`, in the commands' temporary folder.
-const GATE: &str = ".caliban";
+/// The folder of shared memory.
+const SHARED: &str = "/dev/shm";
+
 /// The user's settings of the sandbox.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
@@ -63,6 +65,18 @@ pub struct Settings {
     pub network: bool,
     /// Further folders in which commands may write files; `~` stands for the home folder.
     pub writable: Vec<String>,
+}
+
+/// What commands may write.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Writes {
+    /// The project, their temporary folder and the caches of build tools.
+    #[default]
+    Project,
+    /// Only their temporary folder.
+    Temporary,
+    /// Nothing. The command only looks which locked files git would change, and has no network.
+    Nothing,
 }
 
 /// The sandbox of a session's commands.
@@ -83,8 +97,7 @@ pub struct Confinement {
     network: Arc<watch::Sender<Option<Network>>>,
     /// Whether rules that allow hosts are ignored.
     is_closed: bool,
-    /// Whether commands may write only in their temporary folder.
-    is_read_only: bool,
+    writes: Writes,
     /// Whether commands work in a worktree apart, and do not write in the folder of its repository.
     is_apart: bool,
     /// The files and folders of the project in which commands may write; `None` is the whole project.
@@ -168,7 +181,13 @@ impl Confinement {
     /// The same sandbox for one command that may write only in its temporary folder.
     #[must_use]
     pub fn read_only(self) -> Confinement {
-        Confinement { is_read_only: true, ..self }
+        Confinement { writes: Writes::Temporary, ..self }
+    }
+
+    /// The same sandbox for one command that is git alone, and for which git only says which locked files it would change.
+    #[must_use]
+    pub(super) fn looking(self) -> Confinement {
+        Confinement { writes: Writes::Nothing, ..self }
     }
 
     /// The same sandbox for the commands of a subagent that works in a worktree apart.
@@ -224,7 +243,7 @@ impl Confinement {
         let made = self.temporary.get_or_init(|| Temporary::new().ok());
         let made =
             made.as_ref().ok_or_else(|| io::Error::other("no temporary folder can be made"))?;
-        let mut limits = self.limited(desk, strength, made.path.clone());
+        let mut limits = self.limited(desk, strength, made)?;
         limits.pass = password()?;
         if let Some(file) = limits.places.as_ref().map(Places::configuration) {
             let known = self.known.get_or_init(|| Known::new(&desk.root, file));
@@ -236,7 +255,8 @@ impl Confinement {
                 limits.head = baseline.head().await;
             }
         }
-        let is_shared = strength == Strength::Full && !self.settings.network && !self.is_read_only;
+        let is_shared =
+            strength == Strength::Full && !self.settings.network && self.writes == Writes::Project;
         if is_shared {
             let (network, holder) = self.joined().await?;
             limits.sandbox.holder = Some(holder);
@@ -260,7 +280,8 @@ impl Confinement {
         Ok((network, holder))
     }
 
-    fn limited(&self, desk: &Desk, strength: Strength, temporary: PathBuf) -> Limits {
+    fn limited(&self, desk: &Desk, strength: Strength, made: &Temporary) -> io::Result<Limits> {
+        let temporary = made.path.clone();
         let home = desk.home.clone().unwrap_or_default();
         let mut writable = self.writable(desk, &home);
         let common = of_worktree(&desk.root);
@@ -273,52 +294,50 @@ impl Confinement {
             strength == Strength::Full && !needed.iter().any(|it| it == Path::new("/tmp"));
         let seen = if is_ours { PathBuf::from("/tmp") } else { temporary.clone() };
         writable.push(seen.clone());
-        if desk.root.join(".git/HEAD").is_file() {
-            // only a folder that exists can be protected
-            let _ = std::fs::create_dir(desk.root.join(".git/hooks"));
-        }
-        let mut pinned = vec![desk.root.join(".git")];
         let places = Places::new(&desk.root, common.clone().filter(|_| !self.is_apart));
         let places = places.unlocking(&self.unlocked);
-        let mut fixed = places.locked();
-        if cfg!(target_os = "macos") {
-            // Seatbelt can also lock paths that do not exist yet
-            fixed.extend(reach::locked().map(|it| desk.root.join(it)));
-        }
+        let (mut fixed, mut pinned) = protected(&desk.root, &places);
         if let Some(common) = common {
             fixed.append(&mut pinned);
             writable.extend((!self.is_apart).then_some(common));
         }
-        let mut sandbox = Sandbox {
+        let hidden = self.hidden(&home, &visible(&writable));
+        let is_full = strength == Strength::Full;
+        let (is_looking, is_watched) =
+            (self.writes == Writes::Nothing, is_full && self.writes == Writes::Project);
+        let is_gated = is_watched || is_full && is_looking;
+        let gated = is_gated.then(|| self.gate_of_git(desk, made)).transpose()?;
+        let (gate, channel) = gated.unzip();
+        let writable = match self.writes {
+            Writes::Project => writable,
+            Writes::Temporary => vec![seen.clone()],
+            Writes::Nothing => Vec::new(),
+        };
+        let sandbox = Sandbox {
             strength,
             pinned,
             fixed,
-            hidden: self.hidden(&home, &visible(&writable)),
-            writable: if self.is_read_only { vec![seen.clone()] } else { writable },
+            hidden,
+            writable,
             temporary: is_ours.then_some(temporary),
             kept,
-            network: self.settings.network,
+            network: self.settings.network && !is_looking,
             holder: None,
-            proxy: strength == Strength::Full,
-            gate: None,
+            proxy: is_full && !is_looking,
+            gate,
         };
-        let is_watched = strength == Strength::Full && !self.is_read_only;
-        let gated = is_watched.then(|| self.gate_of_git(desk, &sandbox, &seen)).flatten();
-        let (gate, settings) = gated.unzip();
-        sandbox.gate = gate.as_ref().map(Order::mounts);
-        sandbox.fixed.extend(gate.iter().map(|it| it.folder.clone()));
-        Limits {
+        Ok(Limits {
             sandbox,
-            temporary: seen,
+            // each command in the full sandbox has shared memory of its own
+            temporary: if is_looking { PathBuf::from(SHARED) } else { seen },
             places: is_watched.then_some(places),
             baseline: None,
             head: None,
             network: None,
             pass: String::new(),
-            gate,
-            settings: settings.flatten(),
+            channel: channel.flatten(),
             known: Known::default(),
-        }
+        })
     }
 
     /// The paths that commands may write, apart from their temporary folder.
@@ -336,35 +355,29 @@ impl Confinement {
         writable
     }
 
-    /// Makes the file that is Caliban as `git` for commands, and the file by which git asks for a change of the
-    /// repository's configuration.
+    /// What stands in the place of git, and the file by which it talks with this program. The file lies where no command
+    /// writes.
     fn gate_of_git(
         &self,
         desk: &Desk,
-        sandbox: &Sandbox,
-        seen: &Path,
-    ) -> Option<(Order, Option<NamedTempFile>)> {
-        let real = sandbox.temporary.as_deref().unwrap_or(seen);
-        std::fs::create_dir_all(real.join(GATE)).ok()?;
-        // the sandbox mounts this program over the file
-        OpenOptions::new().create(true).append(true).open(real.join(GATE).join("git")).ok()?;
-        let covered = gate::files().into_iter().enumerate().filter_map(|(at, file)| {
-            let place = Path::new(GATE).join(at.to_string());
-            std::fs::create_dir_all(real.join(&place)).ok()?;
-            let place = place.join("git");
-            OpenOptions::new().create(true).append(true).open(real.join(&place)).ok()?;
-            Some((file, seen.join(place)))
-        });
-        let settings = NamedTempFile::with_prefix_in("git-", real).ok().filter(|_| !self.is_apart);
+        made: &Temporary,
+    ) -> io::Result<(Cover, Option<NamedTempFile>)> {
+        let is_looking = self.writes == Writes::Nothing;
+        let talks = is_looking || !self.is_apart;
+        let channel = talks.then(|| NamedTempFile::with_prefix_in("git-", &made.folder));
+        let channel = channel.transpose()?;
+        let covered = gate::files();
         let order = Order {
             root: desk.root.clone(),
-            folder: seen.join(GATE),
-            covered: covered.collect(),
+            covered: covered.clone(),
             unlocked: self.unlocked.clone(),
-            report: None,
-            settings: settings.as_ref().and_then(|it| Some(seen.join(it.path().file_name()?))),
+            carries: talks,
+            looks: is_looking,
         };
-        Some((order, settings))
+        let order = serde_json::to_string(&order)?;
+        let cover =
+            Cover { order, covered, channel: channel.as_ref().map(|it| it.path().to_owned()) };
+        Ok((cover, channel))
     }
 
     /// The paths to hide: the user's secrets, Caliban's own data, and sockets. A folder that contains a writable folder
@@ -389,6 +402,20 @@ impl Confinement {
     }
 }
 
+/// The paths of the project that are locked, and the folder of its repository.
+fn protected(root: &Path, places: &Places) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    if root.join(".git/HEAD").is_file() {
+        // only a folder that exists can be protected
+        let _ = std::fs::create_dir(root.join(".git/hooks"));
+    }
+    let mut fixed = places.locked();
+    if cfg!(target_os = "macos") {
+        // Seatbelt can also lock paths that do not exist yet
+        fixed.extend(reach::locked().map(|it| root.join(it)));
+    }
+    (fixed, vec![root.join(".git")])
+}
+
 /// A password that nobody can guess.
 fn password() -> io::Result<String> {
     let mut bytes = [0; 16];
@@ -399,7 +426,7 @@ fn password() -> io::Result<String> {
 /// The entry of a folder that all programs share which is this path, or contains it; the shared folder itself if it is
 /// this path.
 fn entry(path: &Path) -> Option<PathBuf> {
-    let shared = ["/tmp", "/dev/shm"].into_iter().map(Path::new).find(|it| path.starts_with(it))?;
+    let shared = ["/tmp", SHARED].into_iter().map(Path::new).find(|it| path.starts_with(it))?;
     Some(path.ancestors().find(|it| it.parent() == Some(shared)).unwrap_or(shared).to_owned())
 }
 

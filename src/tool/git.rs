@@ -10,10 +10,12 @@ pub mod head;
 mod clone;
 mod glance;
 mod invocation;
+mod look;
 pub(super) mod settings;
 mod touched;
 
 pub(super) use invocation::is_git_alone;
+pub(super) use look::looked;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -151,8 +151,6 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
             |fault: io::Error| format!("The command could not be started: {}.", cause(&fault));
         let mut limits =
             if is_outside { None } else { desk.confinement.limits(desk).await.map_err(started)? };
-        let is_git = !args.background && git::is_git_alone(&args.command);
-        let report = limits.as_mut().filter(|_| is_git).and_then(Limits::report);
         let streams = streams(&args);
         let command = process::prepared(desk, &args.command, limits.as_ref(), streams);
         let command = command.map_err(started)?;
@@ -194,7 +192,9 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let refused = end.refused.iter().map(|it| it.decision(&args.command));
         let taken = end.taken.iter().map(|it| it.decision(&args.command));
         let decisions = refused.chain(taken).collect();
-        let locked = report.map(|it| it.read()).unwrap_or_default();
+        let is_refused = end.code() == Some(git::gate::NOT_BEGUN.into()) && limits.is_some();
+        let is_asked = is_refused && git::is_git_alone(&args.command);
+        let locked = if is_asked { git::looked(desk, &args.command).await } else { Vec::new() };
         Ok(Done { decisions, fault: end.has_failed(), locked, ..done })
     }
     .boxed()

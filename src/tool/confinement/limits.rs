@@ -2,11 +2,11 @@
 
 use crate::reach::Locks;
 use crate::sandbox::Sandbox;
+use crate::sandbox::gate;
 use crate::sandbox::network::Network;
 use crate::supervisor;
 use crate::tool::Desk;
 use crate::tool::git::baseline::Baseline;
-use crate::tool::git::gate::{self, Order};
 use crate::tool::git::settings::Known;
 use crate::tool::planted::{Places, Watch};
 use std::io::{Read, Seek};
@@ -26,8 +26,8 @@ const NAMED: &[&str] = &[
     "XDG_RUNTIME_DIR",
 ];
 
-/// The most bytes of a report that are read.
-const REPORT: u64 = 100_000;
+/// The most bytes that are read of the paths that git would change.
+const LOOKED: u64 = 100_000;
 
 /// The sandbox of a command, and the temporary folder that the command's environment needs.
 pub struct Limits {
@@ -44,31 +44,10 @@ pub struct Limits {
     pub(in crate::tool) network: Option<Network>,
     /// The password for the command's proxy.
     pub(in crate::tool) pass: String,
-    /// What Caliban in the place of git needs to know, if it stands there.
-    pub(super) gate: Option<Order>,
-    /// The file by which git asks for a change of the repository's configuration.
-    pub(super) settings: Option<NamedTempFile>,
+    /// The file by which this program, in the place of git, talks with the one outside of the sandbox.
+    pub(super) channel: Option<NamedTempFile>,
     /// Where the repository's branches went before the conversation.
     pub(super) known: Known,
-}
-
-/// The file for the locked paths that a git command would change.
-pub struct Report {
-    /// Caliban reads the open file, so a command that puts another one in its place changes nothing.
-    file: NamedTempFile,
-}
-
-impl Report {
-    /// The locked paths that git has reported; there are none if git has run.
-    pub fn read(&self) -> Vec<String> {
-        let mut text = Vec::new();
-        let mut file = self.file.as_file();
-        let _ = file.rewind();
-        let _ = file.take(REPORT).read_to_end(&mut text);
-        let paths: Vec<String> = serde_json::from_slice(&text).unwrap_or_default();
-        let locks = Locks::new();
-        paths.into_iter().filter(|it| locks.unit(it).is_some()).collect()
-    }
 }
 
 impl Limits {
@@ -95,7 +74,7 @@ impl Limits {
 
     /// Watches for files that the command may not create (see `planted`).
     pub(in crate::tool) fn watch(&mut self, desk: &Desk) -> Option<Watch> {
-        let settings = self.settings.take().map(|it| (it, self.known.clone()));
+        let settings = self.channel.take().map(|it| (it, self.known.clone()));
         let baseline = self.baseline.clone();
         self.places.as_ref().map(|it| it.watch(desk.workspace.clone(), baseline, settings))
     }
@@ -110,22 +89,24 @@ impl Limits {
         if self.has_proxy() {
             command.env(supervisor::PASS, &self.pass);
         }
-        let Some(gate) = &self.gate else { return };
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::iter::once(gate.folder.clone()).chain(std::env::split_paths(&path));
-        if let (Ok(path), Ok(order)) = (std::env::join_paths(folders), serde_json::to_string(gate))
-        {
-            command.env("PATH", path).env(gate::VARIABLE, order);
+        if self.sandbox.gate.is_some() {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let all =
+                std::iter::once(PathBuf::from(gate::FOLDER)).chain(std::env::split_paths(&path));
+            if let Ok(path) = std::env::join_paths(all) {
+                command.env("PATH", path);
+            }
         }
     }
 
-    /// Has a git command report the locked paths that it would change, instead of printing them. `None` if Caliban does
-    /// not stand in the place of git.
-    pub fn report(&mut self) -> Option<Report> {
-        let gate = self.gate.as_mut()?;
-        let real = self.sandbox.temporary.as_deref().unwrap_or(&self.temporary);
-        let file = NamedTempFile::with_prefix_in("git-", real).ok()?;
-        gate.report = Some(self.temporary.join(file.path().file_name()?));
-        Some(Report { file })
+    /// The locked paths that git has written into the channel, if it was only to look.
+    pub(in crate::tool) fn looked(&self) -> Vec<String> {
+        let Some(channel) = &self.channel else { return Vec::new() };
+        let (mut text, mut file) = (Vec::new(), channel.as_file());
+        let _ = file.rewind();
+        let _ = file.take(LOOKED).read_to_end(&mut text);
+        let paths: Vec<String> = serde_json::from_slice(&text).unwrap_or_default();
+        let locks = Locks::new();
+        paths.into_iter().filter(|it| locks.unit(it).is_some()).collect()
     }
 }

@@ -12,8 +12,8 @@ const PREFIX: &str = "caliban-";
 const LOCK: &str = "lock";
 
 pub(super) struct Temporary {
-    /// Only the user can look into this folder.
-    folder: PathBuf,
+    /// Only the user can look into this folder, and commands write in none of it but `path`.
+    pub(super) folder: PathBuf,
     /// The part of the folder that commands see.
     pub(super) path: PathBuf,
     _lock: File,

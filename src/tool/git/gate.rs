@@ -7,21 +7,23 @@ use super::invocation::Invocation;
 use super::settings;
 use super::touched::{is_looked_at, pulled, touched};
 use crate::reach::Locks;
-use crate::sandbox;
+use crate::sandbox::gate::{self, CHANNEL, ORDER};
 use crate::text::cause;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
-/// The variable that has the `Order`.
-pub const VARIABLE: &str = "CALIBAN_GIT";
 /// The exit code of git for a command that it cannot begin.
-const NOT_BEGUN: u8 = 128;
+pub const NOT_BEGUN: u8 = 128;
+/// Where git is searched for after the folders of `PATH`.
+const USUAL: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 /// The most paths that a message names.
 const SHOWN: usize = 8;
 /// Options of `pull` that are for its `fetch`.
@@ -40,28 +42,19 @@ const FETCH: [&str; 12] = [
     "--force",
 ];
 
-/// What the gate needs to know.
+/// What the gate needs to know. It is read from a file that no command can write, and whatever environment git has.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Order {
     /// The project's root.
     pub root: PathBuf,
-    /// The folder that has this program as `git`.
-    pub folder: PathBuf,
-    /// The files of git that are this program now, and the file that is git in place of each.
-    pub covered: Vec<(PathBuf, PathBuf)>,
+    /// The files of git that are this program now.
+    pub covered: Vec<PathBuf>,
     /// The locked paths that the command may change.
     pub unlocked: Vec<String>,
-    /// The file for the locked paths that git would change, if the command is git alone. The user is asked about them.
-    pub report: Option<PathBuf>,
-    /// The file by which git asks for a change of the repository's configuration.
-    pub settings: Option<PathBuf>,
-}
-
-impl Order {
-    /// The files over which this program is mounted.
-    pub fn mounts(&self) -> sandbox::Gate {
-        sandbox::Gate { file: self.folder.join("git"), covered: self.covered.clone() }
-    }
+    /// Whether git asks by the channel for changes of the repository's configuration.
+    pub carries: bool,
+    /// Whether git does not run, and the locked paths that it would change are written into the channel.
+    pub looks: bool,
 }
 
 /// The files of git itself on this machine: those that programs name by their path, and those that git's own scripts,
@@ -90,56 +83,77 @@ pub fn is_git(name: &OsStr) -> bool {
 /// The main function of this program under the name `git`.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
-    let order = env::var(VARIABLE).ok().and_then(|it| serde_json::from_str::<Order>(&it).ok());
-    let Some(git) = real(order.as_ref()) else { return failed("git is not installed") };
+    let order = std::fs::read(ORDER).ok().and_then(|it| serde_json::from_slice::<Order>(&it).ok());
+    let Some(order) = order else {
+        return failed("what it needs to know in the place of git is missing");
+    };
+    let Some(git) = real(&order) else { return failed("git is not installed") };
     let name = env::args_os().next().unwrap_or_default();
-    if Path::new(&name).file_name().is_some_and(|it| it != "git") {
+    let is_git = Path::new(&name).file_name().is_none_or(|it| it == "git");
+    if !is_git && !order.looks {
         // programs such as git-upload-pack are links to git
         return failed(&cause(&Command::new(&git).arg0(name).args(&arguments).exec()));
     }
     let words: Option<Vec<String>> =
         arguments.iter().map(|it| it.to_str().map(str::to_owned)).collect();
-    let invocation = words.as_deref().and_then(Invocation::read);
+    let invocation = words.as_deref().and_then(Invocation::read).filter(|_| is_git);
     let invocation = invocation.filter(|it| !OTHERS.contains(&format!(" {} ", it.verb)));
     let invocation = invocation.map(|it| aliased(&it, &git).unwrap_or(it));
-    if let (Some(order), Some(invocation)) = (&order, &invocation) {
-        if clone::fills(invocation, &order.root) {
-            return failed(
-                "git clone was not started. It would write into the project's root, also files that commands may not \
-                 write. Run it with --no-checkout, and then git reset --hard alone in a call of shell: the user is asked \
-                 about such files",
-            );
-        }
-        match locked(order, invocation, &git) {
-            Ok(paths) if paths.is_empty() => {
-                if let Some(code) = with_settings(order, invocation, (&git, &arguments)) {
-                    return code;
-                }
-            }
-            Ok(paths) => return refused(order, invocation, &paths),
-            Err(code) => return code,
-        }
+    if order.looks {
+        return looked(&order, invocation.as_ref(), &git);
     }
-    let fault = Command::new(&git).args(&arguments).exec();
-    failed(&cause(&fault))
+    if let Some(code) = invocation.and_then(|it| instead(&order, &it, (&git, &arguments))) {
+        return code;
+    }
+    failed(&cause(&Command::new(&git).args(&arguments).exec()))
 }
 
-/// Git itself: in place of the file by which this program was started, else the first one in the search path that is not
-/// this program.
-fn real(order: Option<&Order>) -> Option<PathBuf> {
+/// Writes the locked paths that the command would change into the channel.
+fn looked(order: &Order, invocation: Option<&Invocation>, git: &Path) -> ExitCode {
+    let paths = invocation.and_then(|it| locked(order, it, git).ok()).unwrap_or_default();
+    let text = serde_json::to_vec(&paths).unwrap_or_default();
+    match std::fs::write(CHANNEL, text) {
+        Ok(()) => ExitCode::from(NOT_BEGUN),
+        Err(fault) => failed(&cause(&fault)),
+    }
+}
+
+/// What is done instead of running git as it was called. `None` if git runs as it was called.
+fn instead(
+    order: &Order,
+    invocation: &Invocation,
+    (git, arguments): (&Path, &[OsString]),
+) -> Option<ExitCode> {
+    if clone::fills(invocation, &order.root) {
+        return Some(failed(
+            "git clone was not started. It would write into the project's root, also files that commands may not \
+             write. Run it with --no-checkout, and then git reset --hard alone in a call of shell: the user is asked \
+             about such files",
+        ));
+    }
+    match locked(order, invocation, git) {
+        Ok(paths) if paths.is_empty() => with_settings(order, invocation, (git, arguments)),
+        Ok(paths) => Some(refused(invocation, &paths)),
+        Err(code) => Some(code),
+    }
+}
+
+/// Git itself: in place of the file by which this program was started, else the first one in the search path. Never this
+/// program.
+fn real(order: &Order) -> Option<PathBuf> {
+    let in_place = |of: &Path| order.covered.iter().position(|it| it == of).map(gate::place);
     let own = env::current_exe().ok()?;
-    let covered = order.map(|it| it.covered.as_slice()).unwrap_or_default();
-    let in_place = |of: &Path| covered.iter().find(|it| it.0 == of).map(|it| it.1.clone());
     if let Some(git) = in_place(&own) {
         return Some(git);
     }
-    let path = env::var_os("PATH")?;
-    let folder = order.map(|it| it.folder.as_path());
-    let mut folders = env::split_paths(&path).filter(|it| Some(it.as_path()) != folder);
-    folders.find_map(|it| {
+    let own = std::fs::metadata("/proc/self/exe").ok()?;
+    let is_own = |it: &Metadata| (it.dev(), it.ino()) == (own.dev(), own.ino());
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).chain(USUAL.map(PathBuf::from)).find_map(|it| {
         let file = it.join("git");
-        let real = file.canonicalize().ok().filter(|real| real.is_file() && *real != own)?;
-        Some(in_place(&real).unwrap_or(file))
+        let place = file.canonicalize().ok().and_then(|it| in_place(&it));
+        let can_run = |it: &Metadata| it.is_file() && it.mode() & 0o111 != 0 && !is_own(it);
+        place.or_else(|| std::fs::metadata(&file).is_ok_and(|it| can_run(&it)).then_some(file))
     })
 }
 
@@ -154,7 +168,9 @@ fn locked(
     }
     let Some(glance) = Glance::new(git, &invocation.globals) else { return Ok(BTreeSet::new()) };
     let paths = if invocation.verb == "pull" {
-        fetch(invocation, git)?;
+        if !order.looks {
+            fetch(invocation, git)?;
+        }
         pulled(invocation, &glance)
     } else {
         touched(invocation, &glance)
@@ -177,8 +193,7 @@ fn with_settings(
     invocation: &Invocation,
     (git, arguments): (&Path, &[OsString]),
 ) -> Option<ExitCode> {
-    let channel = order.settings.as_ref()?;
-    if !settings::writes(invocation) {
+    if !order.carries || !settings::writes(invocation) {
         return None;
     }
     let copy = settings::Copy::new(&Glance::new(git, &invocation.globals)?)?;
@@ -188,7 +203,7 @@ fn with_settings(
         Ok(status) => code(status),
         Err(fault) => return Some(failed(&cause(&fault))),
     };
-    let refused = match copy.hand_over(channel) {
+    let refused = match copy.hand_over(Path::new(CHANNEL)) {
         Ok(refused) => refused.join(", "),
         Err(fault) => cause(&fault),
     };
@@ -252,13 +267,8 @@ fn fetch(invocation: &Invocation, git: &Path) -> Result<(), ExitCode> {
     }
 }
 
-/// Reports the paths for a question to the user, or tells the model why git was not started.
-fn refused(order: &Order, invocation: &Invocation, paths: &BTreeSet<String>) -> ExitCode {
-    if let Some(report) = &order.report
-        && serde_json::to_vec(paths).is_ok_and(|it| std::fs::write(report, it).is_ok())
-    {
-        return ExitCode::from(NOT_BEGUN);
-    }
+/// Tells the model why git was not started. If the command is git alone, the user is asked instead.
+fn refused(invocation: &Invocation, paths: &BTreeSet<String>) -> ExitCode {
     let named: Vec<&str> = paths.iter().take(SHOWN).map(String::as_str).collect();
     let more = if paths.len() > SHOWN { ", …" } else { "" };
     failed(&format!(

@@ -5,17 +5,28 @@ use super::glance::Glance;
 use super::invocation::Invocation;
 
 /// Options of `diff` for a list of paths, under which git runs no program.
-const DIFF: [&str; 7] = [
+const DIFF: [&str; 8] = [
     "diff",
     "--name-only",
     "-z",
     "--no-renames",
     "--no-ext-diff",
+    "--no-textconv",
     "--no-relative",
     "--ignore-submodules=all",
 ];
 /// Options of `log` for the paths that commits change.
-const LOG: [&str; 6] = ["log", "--format=", "--name-only", "-z", "--no-renames", "-m"];
+const LOG: [&str; 9] = [
+    "log",
+    "--format=",
+    "--name-only",
+    "-z",
+    "--no-renames",
+    "-m",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-show-signature",
+];
 const CHECKOUT_VALUES: [&str; 8] =
     ["-b", "-B", "-c", "-C", "--orphan", "--conflict", "--pathspec-from-file", "--create"];
 const REBASE_VALUES: [&str; 9] =

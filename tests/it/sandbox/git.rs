@@ -24,13 +24,13 @@ fn make(setup: &Setup) {
     assert!(made.status.success(), "{made:?}");
 }
 
-fn start() -> Scene {
+pub(super) fn start() -> Scene {
     let scene = Scene::start(|it| it.config("{ mode = 'auto' }").size(160, 40));
     make(&scene.nvim.setup);
     scene
 }
 
-fn is_untouched(scene: &Scene) -> bool {
+pub(super) fn is_untouched(scene: &Scene) -> bool {
     scene.on_disk("AGENTS.md").as_deref() == Some("Be kind.\n")
         && scene.on_disk(".git/HEAD").as_deref() == Some("ref: refs/heads/main\n")
 }
@@ -124,7 +124,7 @@ fn git_does_not_get_past_the_look_by_another_name() {
         "/usr/bin/git checkout other; true",
         "bash -lc 'git checkout other'; true",
         "make -s all; true",
-        "env -i /usr/bin/env PATH=/usr/bin:/bin CALIBAN_GIT=\"$CALIBAN_GIT\" git checkout other; true",
+        "env -i /usr/bin/env PATH=/usr/bin:/bin git checkout other; true",
         "git go; true",
         "git co2 other; true",
         &format!("{}/git checkout other; true", exec.trim()),
