@@ -3,6 +3,7 @@
 
 mod commands;
 mod groups;
+mod meaning;
 mod narrow;
 mod network;
 mod sending;

@@ -1,5 +1,6 @@
 //! The rules about a command line: each of its simple commands is compared with each rule.
 
+use super::meaning::{self, Fit, fit, fit_arguments};
 use super::{Judgement, Origin, Rule, Rules, Target, Verdict, narrow, safe};
 use crate::bash::{Program, Script, Simple, Word, risk};
 use crate::event::in_one_line;
@@ -24,11 +25,34 @@ enum Part<'a> {
     NoRule,
 }
 
+/// A rule that asks about or denies a command.
+struct Against<'a> {
+    rule: &'a Rule,
+    verdict: Verdict,
+    fit: Fit,
+    /// The command.
+    shown: String,
+}
+
+impl Against<'_> {
+    /// Tells the user and the model, in a sentence, what the rule has against the command.
+    fn said(&self) -> String {
+        match (&self.rule.target, self.fit) {
+            (Target::Command(wanted), Fit::Perhaps) => self.rule.said(&format!(
+                "`{}`, which `{}` may be: its words are known only when it runs",
+                meaning::shown(wanted),
+                self.shown
+            )),
+            _ => self.rule.said(&format!("`{}`", self.shown)),
+        }
+    }
+}
+
 impl Rules {
     pub(super) fn script(&self, script: &Script) -> Judgement {
-        if let Some((rule, shown)) = self.against(script) {
-            let why = rule.said(&format!("`{shown}`"));
-            return Judgement { verdict: Some(rule.verdict), why, ..Judgement::default() };
+        if let Some(it) = self.against(script) {
+            let (verdict, why) = (Some(it.verdict), it.said());
+            return Judgement { verdict, why, ..Judgement::default() };
         }
         let is_strict =
             |it: &Rule| it.verdict > Verdict::Allow && matches!(it.target, Target::Command(_));
@@ -57,18 +81,47 @@ impl Rules {
     }
 
     /// The strictest rule that asks about or denies a command of the script, and that command.
-    fn against(&self, script: &Script) -> Option<(&Rule, String)> {
+    fn against(&self, script: &Script) -> Option<Against<'_>> {
         let rules = self.all.iter().filter(|it| it.verdict > Verdict::Allow);
         let pairs = rules.clone().flat_map(|rule| script.commands.iter().map(move |it| (rule, it)));
         let found = pairs
-            .filter(|(rule, it)| rule.is_about(&it.words))
-            .max_by_key(|(rule, it)| (rule.verdict, it.is_certain))
-            .map(|(rule, it)| (rule, it.shown()));
-        let least = found.as_ref().map_or(Verdict::Allow, |it| it.0.verdict);
+            .filter_map(|(rule, it)| Some((self.objection(script, rule, it)?, it.is_certain)))
+            .max_by_key(|(it, is_certain)| (it.verdict, it.fit, *is_certain))
+            .map(|it| it.0);
+        let least = found.as_ref().map_or(Verdict::Allow, |it| it.verdict);
         let stricter = rules.filter(|it| it.verdict > least);
         let pairs = stricter.flat_map(|rule| script.programs.iter().map(move |it| (rule, it)));
-        let mut other = pairs.filter_map(|(rule, it)| Some((rule, rule.in_program(it)?)));
+        let mut other = pairs.filter_map(|(rule, it)| {
+            let shown = rule.in_program(it)?;
+            Some(Against { rule, verdict: rule.verdict, fit: Fit::Sure, shown })
+        });
         other.next().or(found)
+    }
+
+    /// What a rule that asks or denies has against a command. If it is not sure that the rule is about the command, the
+    /// user is asked.
+    fn objection<'a>(
+        &self,
+        script: &Script,
+        rule: &'a Rule,
+        simple: &Simple,
+    ) -> Option<Against<'a>> {
+        let (fit, verdict) = match rule.fit(&simple.words) {
+            Fit::No => return None,
+            Fit::Sure => (Fit::Sure, rule.verdict),
+            Fit::Perhaps => match self.forms(script, simple) {
+                // the names for which a pattern stands are known
+                Some(Ok(forms)) => {
+                    let fits = forms.iter().map(|it| rule.fit(&it.words));
+                    match fits.max().filter(|it| *it > Fit::No)? {
+                        Fit::Sure => (Fit::Sure, rule.verdict),
+                        it => (it, Verdict::Ask),
+                    }
+                }
+                Some(Err(_)) | None => (Fit::Perhaps, Verdict::Ask),
+            },
+        };
+        Some(Against { rule, verdict, fit, shown: simple.shown() })
     }
 
     fn part<'a>(&'a self, script: &Script, simple: &Simple) -> Part<'a> {
@@ -198,10 +251,14 @@ impl Rules {
         let mut lines = Vec::new();
         for simple in script.certain() {
             let against = self.all.iter().filter(|it| it.verdict > Verdict::Allow);
-            let strictest =
-                against.filter(|it| it.is_about(&simple.words)).max_by_key(|it| it.verdict);
+            let strictest = against
+                .filter_map(|it| self.objection(&script, it, simple))
+                .max_by_key(|it| (it.verdict, it.fit));
             let said = match (strictest, self.part(&script, simple)) {
-                (Some(rule), _) | (None, Part::Allowed(rule)) => rule.line(),
+                (Some(it), _) if it.fit == Fit::Perhaps => {
+                    format!("needs your consent. {}", it.said())
+                }
+                (Some(Against { rule, .. }), _) | (None, Part::Allowed(rule)) => rule.line(),
                 (None, Part::Hindered(why)) => format!("needs your consent. {why}"),
                 (None, Part::NoRule) => {
                     "needs your consent. No permission rule allows it.".to_owned()
@@ -236,17 +293,12 @@ impl Rule {
         wanted.iter().zip(heads).all(is_same).then_some(wanted.len())
     }
 
-    /// Whether a rule that asks or denies applies to a command. Options between the rule's words are ignored: a rule
-    /// about `git push` applies to `git -C a push`. Upper and lower case of the program are the same.
-    fn is_about(&self, words: &[Word]) -> bool {
-        let Target::Command(wanted) = &self.target else { return false };
-        let Some((first, rest)) = wanted.split_first() else { return true };
-        let Some((name, others)) = words.split_first() else { return false };
-        let name = name.fixed();
-        let base = name.map(|it| it.rsplit('/').next().unwrap_or(it));
-        let is_named = first == "*"
-            || [name, base].into_iter().flatten().any(|it| it.eq_ignore_ascii_case(first));
-        is_named && follows(rest, others, base == Some("npm"))
+    /// Whether a rule that asks or denies applies to a command.
+    fn fit(&self, words: &[Word]) -> Fit {
+        match &self.target {
+            Target::Command(wanted) => fit(wanted, words),
+            Target::Edit(_) | Target::Fetch(_) | Target::Network(_) => Fit::No,
+        }
     }
 
     /// If a rule that asks or denies applies to a text that a command runs, the words to which it applies.
@@ -254,8 +306,9 @@ impl Rule {
         const WIDTH: usize = 8;
         let Target::Command(wanted) = &self.target else { return None };
         let is_meant = |it: &[Word]| {
-            self.is_about(it)
-                || wanted.first() == Some(&program.name) && follows(&wanted[1..], it, false)
+            self.fit(it) == Fit::Sure
+                || wanted.first() == Some(&program.name)
+                    && fit_arguments(&program.name, &wanted[1..], it) == Fit::Sure
         };
         let words = &program.words;
         let mut parts = (0..words.len())
@@ -267,33 +320,6 @@ impl Rule {
 
 fn shown(words: &[Word]) -> String {
     Simple { words: words.to_vec(), is_certain: false }.shown()
-}
-
-/// Whether the words begin with the wanted words in this order, with only options and their values between them. If
-/// `is_short`, the beginning of a wanted word is enough, as for the subcommands of npm.
-fn follows(wanted: &[String], words: &[Word], is_short: bool) -> bool {
-    // the positions in `words` at which the next wanted word may be
-    let mut next = vec![false; words.len() + 1];
-    next[0] = true;
-    for wanted in wanted {
-        let mut after = vec![false; words.len() + 1];
-        for (at, word) in words.iter().enumerate() {
-            if !next[at] {
-                continue;
-            }
-            let is_same =
-                |it: &str| it == wanted || is_short && it.len() > 1 && wanted.starts_with(it);
-            if word.fixed().is_none_or(|it| wanted == "*" || is_same(it)) {
-                after[at + 1] = true;
-            }
-            if word.fixed().is_none_or(|it| it.starts_with(['-', '+'])) {
-                next[at + 1] = true;
-                next[(at + 2).min(words.len())] = true;
-            }
-        }
-        next = after;
-    }
-    next.contains(&true)
 }
 
 /// The parts of an argument that may be paths: the whole argument, the parts after `=`, `:`, `@` and commas, and what

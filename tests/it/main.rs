@@ -24,6 +24,7 @@ mod consent;
 mod consented;
 mod context;
 mod coordinator;
+mod denied;
 mod dialects;
 mod durable;
 mod edits;
