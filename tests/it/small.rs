@@ -275,3 +275,33 @@ fn a_command_after_an_exclamation_mark_runs_in_the_users_shell_and_goes_with_the
     assert!(said.contains("one two\n(exit code 3)"), "{said}");
     assert_eq!(server.count(), 1);
 }
+
+#[test]
+fn a_command_of_the_users_is_stopped_whole_and_one_of_two_lines_is_kept() {
+    let server = Server::start();
+    let setup = small(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Project");
+    nvim.keys("i! sleep 600 & echo $! >pid; mv pid whole; wait<C-s>");
+    let whole = |_: &Nvim| setup.on_disk("whole").is_some();
+    nvim.wait(whole, "the id of the process");
+    let pid = setup.on_disk("whole").unwrap();
+    let path = format!("/proc/{}", pid.trim());
+    nvim.keys("<Esc>:Caliban stop<CR>");
+    nvim.wait_screen("! sleep 600");
+    nvim.wait(|_| !std::path::Path::new(&path).exists(), "the end of what the command started");
+    nvim.keys("i! yes<C-s>");
+    nvim.wait_screen("! yes  about");
+    nvim.keys("! one<CR>two<C-s>");
+    nvim.wait_screen("A command after ! has one line.");
+    assert_eq!(nvim.composer(), "! one\ntwo");
+    server.reply(Reply::said("Because."));
+    nvim.keys("<C-u><BS><C-u> ! why?<C-s>");
+    nvim.wait_transcript("Because.");
+    let said = server.requests()[0].last_user_text();
+    assert!(said.contains("(stopped by signal 15)"), "{said}");
+    assert!(said.contains("(stopped after 16 MB of output)"), "{said}");
+    assert!(said.contains(" ! why?"), "{said}");
+    assert!(said.len() < 100_000, "{}", said.len());
+}

@@ -119,6 +119,8 @@ end
 --- Stops the running turn, and drops those of its proposals that are not in a buffer yet.
 function M.stop()
   local chat = M.current
+  local has_run = package.loaded['caliban.chat.shell'] ~= nil
+  local _ = chat and has_run and require('caliban.chat.shell').stop(chat)
   if not (chat and chat.session) then
     return
   end
@@ -129,7 +131,7 @@ function M.stop()
   -- drop waiting proposals before the stop; if the module of the reviews is not loaded, no proposal
   -- waits, and loading it would only delay the stop
   local is_loaded = package.loaded['caliban.review.registry'] ~= nil
-  local _ = is_loaded and withhold()
+  _ = is_loaded and withhold()
   M.send(chat, { kind = 'stop' })
   _ = is_loaded or withhold()
 end

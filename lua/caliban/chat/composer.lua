@@ -292,8 +292,9 @@ end
 ---@param steer boolean
 function M.send(chat, steer)
   local message = text(chat)
-  if require('caliban.chat.shell').run(chat, message, M.chip) then
-    return put(chat, { '' })
+  local shell = require('caliban.chat.shell')
+  if shell.is_command(message) then
+    return shell.run(chat, message, M.chip) and put(chat, { '' })
   end
   local status = chat.status
   local ready = status and require('caliban.chat.queue').ready(status.queue)
@@ -301,7 +302,7 @@ function M.send(chat, steer)
   if message == '' and not goes_on then
     local what = #chat.context > 0
         and 'The added context is sent with a message. Write the message first.'
-      or status and #status.queue > 0 and not ready and 'In the chat, S on a held message sends it.'
+      or status and #status.queue > 0 and not ready and 'In the transcript, s on a held message sends it, S sends all.'
       or 'The message is empty.'
     require('caliban.editor.notify').say('Nothing sent. ' .. what, vim.log.levels.INFO)
     return

@@ -4,6 +4,18 @@ local M = {}
 
 --- The most bytes of output that are kept, from its end.
 local MOST = 64 * 1024
+--- A command that has printed as many bytes is stopped: Neovim reads its output between two keys.
+local FLOOD = 16 * 1024 * 1024
+
+---@class caliban.ShellRun
+---@field chat caliban.Chat
+---@field pid integer also the id of its process group
+---@field out string[] the pieces of output that are kept
+---@field kept integer the bytes of these
+---@field printed integer the bytes of all output
+
+---@type table<caliban.ShellRun, true>
+local running = {}
 
 --- The output without escape sequences and control characters.
 ---@param text string
@@ -13,45 +25,115 @@ local function plain(text)
   return (text:gsub('[^\n]*\r', ''):gsub('[%z\1-\8\11-\31\127]', ''))
 end
 
+---@param run caliban.ShellRun
+---@param result vim.SystemCompleted
+---@return string # how the command ended, as the last line of its output
+local function ending(run, result)
+  if run.printed >= FLOOD then
+    return ('\n(stopped after %d MB of output)'):format(FLOOD / 1024 / 1024)
+  end
+  if result.signal ~= 0 then
+    return ('\n(stopped by signal %d)'):format(result.signal)
+  end
+  return result.code == 0 and '' or ('\n(exit code %d)'):format(result.code)
+end
+
+---@param run caliban.ShellRun
 ---@param command string
----@param out string[] the pieces of its output
----@param code integer
+---@param result vim.SystemCompleted
 ---@return caliban.Excerpt
-local function excerpt(command, out, code)
-  local text = table.concat(out)
-  local cut = #text > MOST and text:sub(-MOST):gsub('^[^\n]*\n', '', 1)
-  text = (cut and '(the beginning is left out)\n' .. cut or text)
-  local ended = code == 0 and '' or ('\n(exit code %d)'):format(code)
-  local shown = ('$ %s\n%s%s'):format(command, plain(text):gsub('%s+$', ''), ended)
+local function excerpt(run, command, result)
+  local text = table.concat(run.out)
+  local is_cut = #text < run.printed or #text > MOST
+  if is_cut then
+    text = '(the beginning is left out)\n' .. text:sub(-MOST):gsub('^[^\n]*\n', '', 1)
+  end
+  local shown = ('$ %s\n%s%s'):format(command, plain(text):gsub('%s+$', ''), ending(run, result))
   return { kind = 'buffer', path = '! ' .. command, text = shown } --[[@as caliban.Excerpt]]
+end
+
+--- Ends a command and all processes that it has started.
+---@param run caliban.ShellRun
+local function kill(run)
+  vim.uv.kill(-run.pid, 'sigterm')
+end
+
+---@param run caliban.ShellRun
+---@param piece? string
+local function take(run, piece)
+  if not piece or run.printed >= FLOOD then
+    return
+  end
+  table.insert(run.out, piece)
+  run.printed, run.kept = run.printed + #piece, run.kept + #piece
+  while run.kept - #run.out[1] >= MOST do
+    run.kept = run.kept - #table.remove(run.out, 1)
+  end
+  if run.printed >= FLOOD then
+    kill(run)
+  end
+end
+
+--- Whether the text of a composer is a command and no message.
+---@param text string
+---@return boolean
+function M.is_command(text)
+  return text:find('^!%s*%S') ~= nil
 end
 
 --- Runs the command in a composer's text, in the folder of the chat's project.
 ---@param chat caliban.Chat
 ---@param text string
 ---@param add fun(chat: caliban.Chat, excerpt: caliban.Excerpt) takes the command with its output
----@return boolean # false if the text is a message
+---@return boolean # false if it was not started
 function M.run(chat, text, add)
+  local notify = require('caliban.editor.notify')
   local command = text:match('^!%s*([^\n]+)$') ---@type string?
   if not command then
+    notify.say(
+      'A command after ! has one line. To send this text as a message, write a blank before the !.'
+    )
     return false
   end
-  local out = {} ---@type string[]
-  local function take(_, piece)
-    table.insert(out, piece)
+  local run = { chat = chat, pid = -1, out = {}, kept = 0, printed = 0 } ---@type caliban.ShellRun
+  local done = vim.schedule_wrap(function(result)
+    running[run] = nil
+    add(chat, excerpt(run, command, result))
+    notify.say('The output goes with your next message.', vim.log.levels.INFO)
+  end)
+  local function read(_, piece)
+    take(run, piece)
   end
   local flags = vim.split(vim.o.shellcmdflag, ' ', { trimempty = true })
   local line = vim.list_extend(vim.list_extend({ vim.o.shell }, flags), { command })
-  local notify = require('caliban.editor.notify')
-  local done = vim.schedule_wrap(function(result)
-    add(chat, excerpt(command, out, result.code))
-    notify.say('The output goes with your next message.', vim.log.levels.INFO)
-  end)
-  local ok, why = pcall(vim.system, line, { cwd = chat.root, stdout = take, stderr = take }, done)
+  -- a process group of its own, so that all that the command has started can be ended
+  local options = { cwd = chat.root, stdout = read, stderr = read, detach = true }
+  local ok, started = pcall(vim.system, line, options, done)
   if not ok then
-    notify.say(('The command was not run: %s'):format(tostring(why)))
+    local why = "The command was not started: %s. Check 'shell' and 'shellcmdflag'."
+    notify.say(why:format((tostring(started):gsub('[%s.]+$', ''))))
+    return false
   end
+  run.pid = started.pid
+  running[run] = true
   return true
 end
+
+--- Stops the commands of a chat.
+---@param chat? caliban.Chat nil for those of all chats
+function M.stop(chat)
+  for run in pairs(running) do
+    if not chat or run.chat == chat then
+      kill(run)
+    end
+  end
+end
+
+vim.api.nvim_create_autocmd('VimLeavePre', {
+  group = vim.api.nvim_create_augroup('caliban_shell', {}),
+  callback = function()
+    M.stop()
+  end,
+})
 
 return M
