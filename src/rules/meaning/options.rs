@@ -270,8 +270,8 @@ impl Manner {
     }
 
     fn lettered(&self, letter: char) -> Option<usize> {
-        let is_it = |it: &&'static str| it.chars().eq([letter]);
-        self.groups.iter().position(|it| it.names.iter().any(|it| is_it(&it)))
+        let is_it = |it: &&str| it.chars().eq([letter]);
+        self.groups.iter().position(|it| it.names.iter().any(is_it))
     }
 
     /// The option that a word is because of its first character: `+main` forces a push.
