@@ -1,6 +1,6 @@
 //! The look of changes in the buffer: backgrounds, changed words, and the syntax of both sides.
 
-use super::scene::{Scene, edit, write};
+use super::scene::{Scene, edit, nine, two_hunks, write};
 use crate::kit::reply::Reply;
 use expect_test::expect;
 
@@ -69,6 +69,21 @@ fn removed_lines_have_a_sign_left_of_the_text_where_all_windows_have_room_for_it
     nvim.keys(":setlocal nonumber signcolumn=no<CR>");
     nvim.wait_gone("- l2");
     nvim.wait_screen("l2");
+}
+
+#[test]
+fn removed_lines_have_their_sign_while_the_user_is_in_the_chat_with_one_statusline() {
+    for size in [(100, 40), (120, 40)] {
+        let one = "vim.o.laststatus = 3";
+        let scene = Scene::start(|it| it.file("a.txt", nine()).before(one).size(size.0, size.1));
+        scene.nvim.keys(":edit a.txt<CR>:Caliban<CR>");
+        scene.nvim.wait_transcript("Project");
+        scene.server.reply(two_hunks());
+        scene.nvim.keys("iplease<C-s>");
+        scene.wait_pending(2);
+        scene.nvim.wait_screen("▎ L2");
+        scene.nvim.wait_screen("- l2");
+    }
 }
 
 /// The rows of an opened edit in the chat, with the groups of each part.

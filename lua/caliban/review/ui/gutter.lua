@@ -13,6 +13,9 @@ local ns = api.nvim_create_namespace('caliban.review.gutter')
 
 ---@type table<integer, caliban.Gutter?>
 local known = {}
+--- The buffers whose windows are being drawn.
+---@type table<integer, caliban.Gutter?>
+local drawn = {}
 
 --- The width of these columns; nil if they have no room for a sign, or if they differ between
 --- windows, because virtual lines are the same in all windows of a buffer.
@@ -80,14 +83,24 @@ function M.forget(buf)
   known[buf] = nil
 end
 
+-- The columns are measured after all windows were drawn, because Neovim gives a window its column for signs only while it
+-- draws the window.
 api.nvim_set_decoration_provider(ns, {
   on_win = function(_, _, buf)
     local it = known[buf]
-    if it and not it.is_due and it.cells ~= measured(buf) then
-      it.is_due = true
-      vim.schedule(it.changed)
+    if it and not it.is_due then
+      drawn[buf] = it
     end
     return false
+  end,
+  on_end = function()
+    for buf, it in pairs(drawn) do
+      drawn[buf] = nil
+      if known[buf] == it and not it.is_due and it.cells ~= measured(buf) then
+        it.is_due = true
+        vim.schedule(it.changed)
+      end
+    end
   end,
 })
 
