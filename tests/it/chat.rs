@@ -89,6 +89,26 @@ fn if_the_program_is_not_built_the_command_caliban_says_how_to_build_it() {
 }
 
 #[test]
+fn the_command_that_builds_the_program_is_shown_with_its_whole_folder_on_a_narrow_screen() {
+    let setup = Setup::new();
+    let plugin = setup.dir().join("home/.local/share/nvim/lazy/caliban.nvim");
+    std::fs::create_dir_all(&plugin).unwrap();
+    for part in ["lua", "plugin"] {
+        std::os::unix::fs::symlink(root().join(part), plugin.join(part)).unwrap();
+    }
+    let setup = setup.env("KIT_ROOT", &plugin.display().to_string()).before("vim.g.caliban = nil");
+    for columns in [110, 80, 60] {
+        let nvim = Nvim::start(&setup.clone().size(columns, 20));
+        nvim.keys(":Caliban<CR>");
+        let whole = "Run: cargo build --release in ~/.local/share/nvim/lazy/caliban.nvim";
+        nvim.wait(|it| it.screen().replace('\n', "").contains(whole), whole);
+        nvim.keys("<CR>");
+        nvim.wait(|it| !it.is_blocked(), "no prompt");
+        assert_eq!(nvim.lua_str("return vim.fn.winnr('$')"), "1");
+    }
+}
+
+#[test]
 fn if_the_configured_program_is_missing_the_user_is_told_how_to_build_it() {
     let nvim = Nvim::start(&Setup::new().config("{ bin = '/nowhere/caliban' }").size(240, 20));
     nvim.keys(":Caliban<CR>");

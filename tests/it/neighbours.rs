@@ -1,10 +1,11 @@
-//! Laws of the chat's windows among others: nothing is taken over from a neighbour or from an autocommand, and whichever
-//! way a layout is left, the user's buffer is there.
+//! Laws of the chat's windows among others: nothing is taken over from a neighbour or from an autocommand, whichever
+//! way a layout is left, the user's buffer is there, and plugins that complete text leave the chat alone.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use serde_json::json;
 
 /// The options of the chat's windows, by the part of the chat.
 const OPTIONS: &str = "local chat, out = require('caliban.chat.chats').current, {}
@@ -112,4 +113,48 @@ fn whichever_way_the_layout_is_left_the_users_buffer_is_shown() {
             way,
         );
     }
+}
+
+/// Notes at each event at which a plugin may take a buffer for code which buffer it is, if a plugin would send its text
+/// away: the conditions are those of the plugins' own filters.
+const TAKEN: &str = "vim.g.taken = ''
+    vim.api.nvim_create_autocmd({ 'FileType', 'BufEnter', 'InsertEnter', 'CursorMovedI' }, {
+      callback = function(args)
+        local b = vim.b[args.buf]
+        local is_own = vim.bo[args.buf].buftype ~= ''
+        local function on(name) return is_own and b[name] ~= false and b[name] ~= 0 end
+        for _, name in ipairs({ 'copilot_enabled', 'codeium_enabled', 'neocodeium_enabled', 'sidekick_nes',
+          'copilot_suggestion_auto_trigger', 'minuet_virtual_text_auto_trigger' }) do
+          if on(name) then
+            local buf = vim.api.nvim_buf_get_name(args.buf)
+            vim.g.taken = ('%s%s of %q at %s\\n'):format(vim.g.taken, name, buf, args.event)
+          end
+        end
+      end,
+    })";
+
+#[test]
+fn plugins_that_complete_text_leave_the_chats_buffers_alone() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(120, 40).before(TAKEN));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Project");
+    server.reply(Reply::new().call("c1", "shell", json!({ "command": "touch a" })));
+    nvim.keys("igo<C-s><Esc>");
+    nvim.wait_question();
+    nvim.keys("<Tab>c");
+    nvim.wait_screen("The command");
+    nvim.keys("Axyz<Esc>:q!<CR>");
+    nvim.keys(":Caliban request<CR>");
+    nvim.wait(|it| it.lua_str("return vim.bo.filetype") == "json", "the request");
+    nvim.keys(":quit<CR>:Caliban todo<CR>:Caliban new<CR>iabc<Esc>");
+    let wanted = "return vim.bo.filetype .. vim.fn.mode()";
+    nvim.wait(|it| it.lua_str(wanted) == "caliban-promptn", "the composer");
+    assert_eq!(nvim.lua_str("return vim.g.taken"), "");
+    // the user's own choice for the filetype counts
+    nvim.keys(":autocmd FileType caliban-prompt let b:copilot_enabled = v:true<CR>");
+    nvim.keys(":Caliban new own<CR>");
+    nvim.wait_session("own");
+    let chosen = "return vim.b[require('caliban.chat.chats').current.composer].copilot_enabled";
+    nvim.wait(|it| it.lua_str(chosen) == "true", "the user's choice");
 }

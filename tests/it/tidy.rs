@@ -339,6 +339,15 @@ fn lua_never_blocks_on_the_program() {
     holds(&files(&["lua/", "plugin/"], ".lua"), rules::blocking_requests);
 }
 
+/// Plugins that complete text send what they take for code to their services.
+#[test]
+fn the_buffers_of_the_chat_are_made_where_they_are_kept_from_other_plugins() {
+    let told = "a:2: a buffer not made by editor.scratch";
+    check(rules::own_buffers, "a", "\nlocal buf = api.nvim_create_buf(false, true)", &[told]);
+    check(rules::own_buffers, "a", "api.nvim_create_buf(true, false)", &[]);
+    holds(&files(&["lua/", "plugin/"], ".lua"), rules::own_buffers);
+}
+
 /// Text that Neovim expands, runs or searches for must be a literal of the source, so that it contains no names from
 /// outside.
 #[test]

@@ -55,7 +55,7 @@ end
 ---@param chat caliban.Chat
 ---@return integer
 local function make(chat)
-  local buf = api.nvim_create_buf(false, true) -- 'buftype' nofile, no swap file
+  local buf = require('caliban.editor.scratch').new() -- 'buftype' nofile, no swap file
   vim.bo[buf].bufhidden = 'hide'
   vim.bo[buf].modifiable = true
   -- a window shows the buffer: set the window's options

@@ -21,7 +21,7 @@ end
 ---@param done fun(command: string) called with the command when the user runs it; not called for an empty command
 function M.open(command, done)
   local lines = vim.split(command, '\n', { plain = true })
-  local buf = api.nvim_create_buf(false, true)
+  local buf = require('caliban.editor.scratch').new()
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].bufhidden = 'wipe'
   -- no filetype is set, because with one the user's plugins would treat the text as a file

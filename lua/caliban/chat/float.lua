@@ -14,7 +14,7 @@ local MEASURED = 2000
 ---@param key string closes the window, as `q` and `<Esc>` do
 ---@return integer win
 function M.show(lines, title, place, key)
-  local buf = api.nvim_create_buf(false, true)
+  local buf = require('caliban.editor.scratch').new()
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
   local width = 20

@@ -104,7 +104,7 @@ local function prepare(job)
   if scratch and api.nvim_buf_is_valid(scratch) then
     api.nvim_buf_delete(scratch, { force = true })
   end
-  scratch = api.nvim_create_buf(false, true)
+  scratch = require('caliban.editor.scratch').new()
   api.nvim_buf_set_lines(scratch, 0, -1, false, job.lines)
   vim.bo[scratch].syntax = job.name
 end

@@ -132,7 +132,7 @@ end
 
 ---@param chat caliban.Chat
 local function open(chat)
-  local buf = api.nvim_create_buf(false, true)
+  local buf = require('caliban.editor.scratch').new()
   vim.bo[buf].bufhidden = 'wipe'
   local config = place(chat, { '' })
   config.noautocmd = true

@@ -35,7 +35,8 @@ local shown = false -- whether a message was shown since Neovim last waited for 
 
 ---@param text string
 ---@param group? string
-local function line(text, group)
+---@param uncut? boolean show all of the text, even if Neovim then shows the hit-enter prompt
+local function line(text, group, uncut)
   make_room()
   if shown then
     -- Neovim would show two messages of one command below each other, with the hit-enter prompt
@@ -47,7 +48,7 @@ local function line(text, group)
   end)
   local whole = { { text, group } }
   local wide = text:find('\n', 1, true) or vim.fn.strdisplaywidth(text) > vim.v.echospace
-  if not wide or #vim.api.nvim_list_uis() == 0 then
+  if uncut or not wide or #vim.api.nvim_list_uis() == 0 then
     vim.api.nvim_echo(whole, true, {})
     return
   end
@@ -59,20 +60,21 @@ local function line(text, group)
   vim.api.nvim_echo({ { fit(text), group } }, false, {})
 end
 
-local waiting = {} ---@type [string, string?][]
+local waiting = {} ---@type [string, string?, boolean?][]
 
 --- Shows a message in one line. If the line is cut, `:messages` has the whole message.
 ---@param text string
 ---@param group? string
-function M.echo(text, group)
-  table.insert(waiting, { text, group })
+---@param uncut? boolean show all of the text, in several lines if need be
+function M.echo(text, group, uncut)
+  table.insert(waiting, { text, group, uncut })
   -- Neovim handles events while it shows a wide message, so a message that arrives meanwhile has to
   -- wait
   if #waiting > 1 then
     return
   end
   while waiting[1] do
-    pcall(line, waiting[1][1], waiting[1][2])
+    pcall(line, unpack(waiting[1], 1, 3))
     table.remove(waiting, 1)
   end
 end
@@ -98,11 +100,12 @@ end
 --- Shows a message whose text `M.words` has returned.
 ---@param text string
 ---@param level? integer of vim.log.levels
-local function put(text, level)
+---@param uncut? boolean
+local function put(text, level, uncut)
   if not is_own() then
     return vim.notify(text, level or levels.INFO, { title = 'Caliban' })
   end
-  M.echo(text, level == levels.ERROR and 'ErrorMsg' or nil)
+  M.echo(text, level == levels.ERROR and 'ErrorMsg' or nil, uncut)
 end
 
 --- Shows a message by a plugin's `vim.notify`. Without a plugin, shows it by `echo`: Neovim's own
@@ -140,12 +143,13 @@ end
 --- does.
 ---@param text string
 ---@param level? integer of vim.log.levels; default: WARN
-function M.say(text, level)
+---@param uncut? boolean never cut the text: its end is needed, such as a command to run
+function M.say(text, level, uncut)
   -- in insert mode, `-- INSERT --` would overwrite the message
   local typing = vim.fn.mode() == 'i'
   text = M.words(text)
   if not (typing and beside_text(vim.api.nvim_get_current_buf(), text)) then
-    put(text, level or levels.WARN)
+    put(text, level or levels.WARN, uncut)
   end
 end
 

@@ -34,7 +34,7 @@ function M.new(preview)
     if known and api.nvim_buf_is_valid(known) then
       return known
     end
-    local buf = api.nvim_create_buf(false, true)
+    local buf = require('caliban.editor.scratch').new()
     bufs[item] = buf
     vim.bo[buf].modifiable = false
     preview(item, function(lines, filetype)

@@ -28,10 +28,10 @@ function M.listen(listener)
   listeners[#listeners + 1] = listener
 end
 
+--- Says why the program does not run. The text ends with what to do, so it is never cut.
 ---@param text string
----@param level? integer
-local function say(text, level)
-  require('caliban.editor.notify').say(text, level or vim.log.levels.ERROR)
+local function say(text)
+  require('caliban.editor.notify').say(text, vim.log.levels.ERROR, true)
 end
 
 --- The path of the program, or why there is none.

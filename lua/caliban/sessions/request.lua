@@ -42,6 +42,7 @@ function M.window(name, modifiers)
     leave_chat()
     vim.cmd({ cmd = 'new', mods = modifiers })
     buf = api.nvim_get_current_buf()
+    require('caliban.editor.scratch').guard(buf)
     vim.bo[buf].buftype, vim.bo[buf].bufhidden = 'nofile', 'wipe'
     vim.bo[buf].swapfile, vim.bo[buf].undolevels = false, -1
     api.nvim_buf_set_name(buf, name)

@@ -157,6 +157,18 @@ pub(super) fn blocking_requests(path: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Buffers that do not come from the module whose buffers other plugins leave alone.
+pub(super) fn own_buffers(path: &str, text: &str) -> Vec<String> {
+    if path == "lua/caliban/editor/scratch.lua" {
+        return Vec::new();
+    }
+    let code = text.lines().map(|line| line.split("--").next().unwrap_or_default());
+    let lines = code.enumerate().filter(|(_, line)| line.contains("nvim_create_buf(false"));
+    lines
+        .map(|(number, _)| format!("{path}:{}: a buffer not made by editor.scratch", number + 1))
+        .collect()
+}
+
 /// The help tags that a help file defines twice, or that it refers to but does not define. Only Caliban's own tags,
 /// which begin with `caliban`, are checked.
 pub(super) fn help_tags(path: &str, text: &str) -> Vec<String> {

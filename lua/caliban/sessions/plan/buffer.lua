@@ -69,7 +69,7 @@ end
 ---@param plan caliban.OpenPlan
 ---@param on caliban.PlanEvents
 local function make(plan, on)
-  local buf = api.nvim_create_buf(false, true)
+  local buf = require('caliban.editor.scratch').new()
   plan.buf = buf
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'acwrite', 'hide', false
   M.name(plan)
