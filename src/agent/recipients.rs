@@ -42,10 +42,9 @@ impl Recipients {
     }
 }
 
+/// Host and port make the address, on this machine too: another program may listen at another port.
 fn of(endpoint: &Endpoint) -> Recipient {
-    // a server on this machine may have another port each time
-    let host = if endpoint.is_local() { "this machine".to_owned() } else { endpoint.host() };
-    Recipient { provider: endpoint.name.clone(), host }
+    Recipient { provider: endpoint.name.clone(), host: endpoint.address() }
 }
 
 /// `None` for the tour, which sends nothing, and for a model that cannot be used.
@@ -130,4 +129,39 @@ fn refuse(agent: &mut Agent, request: &Effect, to: &Recipient) {
 fn not_compacted(agent: &mut Agent, turn: TurnId, failure: &Failure) {
     let (why, usage, cost) = (failure.to_string(), Usage::default(), Some(0.0));
     agent.conversation.take(Input::NotCompacted { turn, why, is_lasting: false, usage, cost });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::endpoint;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn host_and_port_make_the_address_of_a_recipient() {
+        let to = |url: &str| {
+            let env = |name: &str| (name == "OPENAI_BASE_URL").then(|| url.to_owned());
+            of(&endpoint::named("openai", &BTreeMap::new(), &env).unwrap())
+        };
+        for (one, other, is_same) in [
+            ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/other", true),
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8081", false),
+            ("http://127.0.0.1:8080", "http://localhost:8080", false),
+            ("http://localhost:8080", "http://localhost:8081", false),
+            ("http://[::1]:8080", "http://[::1]:8081", false),
+            ("http://[::1]:8080", "http://127.0.0.1:8080", false),
+            ("http://localhost", "http://localhost:80", true),
+            ("http://localhost", "https://localhost", false),
+            ("https://models.test", "https://models.test:443/v1", true),
+            ("https://MODELS.test", "https://models.test", true),
+            ("https://models.test", "http://models.test", false),
+            ("https://models.test", "https://models.test:444", false),
+            ("https://models.test", "https://other.test", false),
+            ("https://models.test", "https://models.test.", false),
+        ] {
+            assert_eq!(to(one).is(&to(other)), is_same, "{one} {other}");
+        }
+        assert_eq!(to("https://models.test").say(), "openai (models.test)");
+        assert_eq!(to("http://127.0.0.1:8080").say(), "openai (127.0.0.1:8080)");
+    }
 }

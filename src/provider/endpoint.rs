@@ -375,6 +375,16 @@ impl Endpoint {
         url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
+    /// The host and the port to which requests go, without the port that an encrypted connection has by itself.
+    pub fn address(&self) -> String {
+        let Ok(url) = Url::parse(&self.base_url) else { return self.name.clone() };
+        let host = url.host_str().unwrap_or(&self.name);
+        match url.port_or_known_default() {
+            Some(port) if port != 443 => format!("{host}:{port}"),
+            _ => host.to_owned(),
+        }
+    }
+
     /// Whether requests can be sent to the endpoint: its key is available, or it needs no key. With `local`, this
     /// includes servers on this machine that are not in the user's configuration.
     pub fn is_usable(&self, env: Lookup<'_>, local: bool) -> bool {

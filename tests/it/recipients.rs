@@ -67,15 +67,23 @@ impl Two {
     }
 }
 
-const ASKED: &str =
-    "? Send this conversation to other (this machine)? So far it went to one (this machine).";
+/// The host and port of a server.
+fn address(server: &Server) -> String {
+    server.url().trim_start_matches("http://").trim_end_matches('/').to_owned()
+}
+
+/// The question about the other company after the first one.
+fn question(two: &Two) -> String {
+    let (one, other) = (address(&two.one), address(&two.other));
+    format!("? Send this conversation to other ({other})? So far it went to one ({one}).")
+}
 
 #[test]
 fn a_conversation_goes_to_another_company_only_after_a_question() {
     let two = Two::start();
     let nvim = Nvim::start(&two.moved());
     nvim.keys(":Caliban<CR>igo on<C-s><Esc>");
-    asked(&nvim, ASKED);
+    asked(&nvim, &question(&two));
     assert!(nvim.transcript().contains("about "), "{}", nvim.transcript());
     nvim.keys("n");
     nvim.wait_transcript("you have not agreed to send this conversation to other");
@@ -84,7 +92,7 @@ fn a_conversation_goes_to_another_company_only_after_a_question() {
     // the next message asks again
     two.other.reply(Reply::said("Here I am."));
     nvim.keys(":Caliban<CR>igo on please<C-s><Esc>");
-    asked(&nvim, ASKED);
+    asked(&nvim, &question(&two));
     assert_eq!(two.other.count(), 0);
     nvim.keys("y");
     nvim.wait_transcript("Here I am.");
@@ -104,10 +112,10 @@ fn the_question_can_be_stopped_and_a_chosen_model_needs_none() {
     let two = Two::start();
     let nvim = Nvim::start(&two.moved());
     nvim.keys(":Caliban<CR>igo on<C-s><Esc>");
-    asked(&nvim, ASKED);
+    asked(&nvim, &question(&two));
     nvim.keys(":Caliban stop<CR>");
     nvim.wait_phase("idle");
-    nvim.wait(|it| !it.transcript().contains(ASKED), "no question");
+    nvim.wait(|it| !it.transcript().contains(&question(&two)), "no question");
     assert_eq!(two.other.count(), 0);
     nvim.keys(":Caliban model other/n<CR>");
     two.other.reply(Reply::said("As you wish."));
@@ -127,9 +135,32 @@ fn another_address_of_the_same_provider_is_asked_about() {
     nvim.keys(":Caliban<CR>igo on<C-s><Esc>");
     asked(
         &nvim,
-        "? Send this conversation to anthropic (models.test)? So far it went to anthropic (this machine).",
+        &format!(
+            "? Send this conversation to anthropic (models.test:80)? So far it went to anthropic ({}).",
+            address(&server)
+        ),
     );
     assert_eq!(server.count(), 1);
+}
+
+/// A program that has taken another port of this machine is another recipient.
+#[test]
+fn another_port_of_this_machine_is_asked_about() {
+    let two = Two::start();
+    let setup = two.setup(&["one"]);
+    let nvim = Nvim::start(&setup);
+    two.one.reply(Reply::said("Of course."));
+    nvim.ask("hello", "Of course.");
+    assert!(nvim.quit_with(":qa!<CR>").success());
+    let config = two.config(&["one"]).replace(&two.one.url(), &two.other.url());
+    let nvim = Nvim::start(&setup.config(&config));
+    nvim.keys(":Caliban<CR>igo on<C-s><Esc>");
+    let (one, other) = (address(&two.one), address(&two.other));
+    asked(
+        &nvim,
+        &format!("? Send this conversation to one ({other})? So far it went to one ({one})."),
+    );
+    assert_eq!(two.other.count(), 0);
 }
 
 /// A file of an earlier version tells the provider only by the model of the last reply.
@@ -139,7 +170,7 @@ fn a_session_file_without_the_provider_is_asked_about_too() {
     let setup = two.moved();
     let file = setup.sessions().join("main.json");
     let mut json: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    assert_eq!(json["sent_to"], json!({ "provider": "one", "host": "this machine" }));
+    assert_eq!(json["sent_to"], json!({ "provider": "one", "host": address(&two.one) }));
     json.as_object_mut().unwrap().remove("sent_to");
     fs::write(&file, json.to_string()).unwrap();
     let nvim = Nvim::start(&setup);
@@ -185,10 +216,10 @@ fn a_subagent_of_another_company_is_asked_about() {
         two.one.reply(Reply::said("I see."));
         two.other.reply(Reply::said("Looked."));
         nvim.keys(":Caliban<CR>igo<C-s><Esc>");
-        let asked = "Send this conversation to other (this machine)?";
-        nvim.wait_transcript(asked);
+        let asked = format!("Send this conversation to other ({})?", address(&two.other));
+        nvim.wait_transcript(&asked);
         nvim.wait_question();
-        nvim.go_to_transcript(asked);
+        nvim.go_to_transcript(&asked);
         assert_eq!(two.other.count(), 0);
         nvim.keys(key);
         nvim.wait_transcript("I see.");
@@ -215,25 +246,25 @@ fn subagents_of_another_company_ask_once_together() {
         two.one.reply(Reply::said("I see."));
         two.other.otherwise(Reply::said("Looked."));
         nvim.keys(":Caliban<CR>igo<C-s><Esc>");
-        let asked = "Send this conversation to other (this machine)?";
-        nvim.wait_transcript(asked);
+        let asked = format!("Send this conversation to other ({})?", address(&two.other));
+        nvim.wait_transcript(&asked);
         nvim.wait_question();
         let waiting = "waits for your answer";
         nvim.wait(|it| it.transcript().matches(waiting).count() == 3, "three subagents that wait");
-        assert_eq!((nvim.shown(asked), two.other.count()), (1, 0));
-        nvim.go_to_transcript(asked);
+        assert_eq!((nvim.shown(&asked), two.other.count()), (1, 0));
+        nvim.go_to_transcript(&asked);
         nvim.keys(key);
         nvim.wait_transcript("I see.");
         nvim.wait_phase("idle");
-        assert_eq!((nvim.shown(asked), two.other.count()), (0, count), "{key}");
+        assert_eq!((nvim.shown(&asked), two.other.count()), (0, count), "{key}");
         // after a refusal the next turn asks again
         two.one.reply(Reply::new().call("t5", "task", task(5)));
         two.one.reply(Reply::said("I see more."));
         nvim.keys(":Caliban<CR>imore<C-s><Esc>");
         if key == "n" {
-            nvim.wait_transcript(asked);
+            nvim.wait_transcript(&asked);
             nvim.wait_question();
-            nvim.go_to_transcript(asked);
+            nvim.go_to_transcript(&asked);
             nvim.keys("n");
         }
         nvim.wait_transcript("I see more.");
@@ -246,13 +277,13 @@ fn no_summary_is_asked_of_another_company_without_an_agreement() {
     let read = Reply::new().call("c1", "read", json!({ "path": "a.txt" }));
     let nvim = Nvim::start(&two.moved_after(vec![read]));
     nvim.keys(":Caliban<CR>i/compact<C-s><Esc>");
-    asked(&nvim, ASKED);
+    asked(&nvim, &question(&two));
     nvim.keys("n");
     nvim.wait_transcript("you have not agreed to send this conversation to other");
     nvim.wait_phase("idle");
     assert_eq!(two.other.count(), 0);
     nvim.keys(":Caliban<CR>i/compact<C-s><Esc>");
-    asked(&nvim, ASKED);
+    asked(&nvim, &question(&two));
     two.other.reply(Reply::said(&crate::compaction::summary("A plan.")));
     nvim.keys("y");
     nvim.wait_transcript("Compacted");
@@ -270,7 +301,8 @@ fn no_title_is_asked_of_another_company_without_an_agreement() {
     two.one.otherwise(Reply::said("Here I am."));
     nvim.ask("/look", "Looked.");
     nvim.keys(":Caliban<CR>igo on<C-s><Esc>");
-    asked(&nvim, "? Send this conversation to one (this machine)? So far it went to other");
+    let to = format!("? Send this conversation to one ({})? So far it went to", address(&two.one));
+    asked(&nvim, &to);
     assert_eq!((two.one.count(), two.other.count()), (0, 1));
     nvim.keys("y");
     nvim.wait_transcript("Here I am.");
@@ -286,7 +318,7 @@ fn a_command_with_a_model_of_another_company_is_asked_about() {
     two.one.reply(Reply::said("Of course."));
     nvim.ask("hello", "Of course.");
     nvim.keys(":Caliban<CR>i/look<C-s><Esc>");
-    asked(&nvim, ASKED);
+    asked(&nvim, &question(&two));
     nvim.keys("n");
     nvim.wait_transcript("you have not agreed to send this conversation to other");
     nvim.wait_phase("idle");
