@@ -60,6 +60,8 @@ pub struct Sandbox {
     pub fixed: Vec<PathBuf>,
     /// Folders and files that the command sees as empty: secrets, and sockets of programs outside of the sandbox.
     pub hidden: Vec<PathBuf>,
+    /// Folders and files that the command sees also inside of a hidden folder.
+    pub shown: Vec<PathBuf>,
     /// The folder that the command sees as `/tmp`. `None` if the command sees the real one.
     pub temporary: Option<PathBuf>,
     /// Entries of `/tmp` and `/dev/shm` that stay in place where the command has folders of its own: they contain the
@@ -171,6 +173,7 @@ pub fn probe() -> ExitCode {
         pinned: Vec::new(),
         fixed: vec![PathBuf::from("/etc")],
         hidden,
+        shown: Vec::new(),
         temporary: None,
         kept: Vec::new(),
         network: false,

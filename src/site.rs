@@ -17,7 +17,7 @@ use crate::tool::confinement::Confinement;
 use crate::tool::environment::Secrets;
 use crate::tool::{self, Desk, Workspace};
 use crate::web::Web;
-use places::{config_dir, data_dir, outputs_dir, own_file, project_root};
+use places::{cache_dir, config_dir, data_dir, outputs_dir, own_file, project_root};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -43,7 +43,7 @@ impl Site {
         let models = settings::models(&mut config, &keys);
         models.note_keys();
         let confinement =
-            Confinement::new(settings::sandbox(&config), vec![data_dir()], own_file());
+            Confinement::new(settings::sandbox(&config), vec![data_dir(), cache_dir()], own_file());
         let places = Places {
             cwd: std::fs::canonicalize(cwd).unwrap_or_else(|_| root.clone()),
             config: config_dir(),

@@ -83,6 +83,7 @@ fn confined(strength: &str, rest: &[String]) -> String {
         pinned: vec![below("project/.git")],
         fixed: vec![below("project/.git/hooks")],
         hidden: vec![below("secret"), below("socket")],
+        shown: Vec::new(),
         temporary: None,
         network: false,
         holder: None,

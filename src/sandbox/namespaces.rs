@@ -55,7 +55,8 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
         make_fixed(path)?;
     }
     for path in sandbox.hidden.iter().filter(|it| it.exists()) {
-        hide(path)?;
+        let holes = sandbox.shown.iter().filter(|it| *it != path && it.starts_with(path));
+        hide(path, holes)?;
     }
     for path in sockets.iter().filter(|it| it.exists()) {
         hide_socket(path)?;
@@ -218,18 +219,23 @@ pub(super) fn make_read_only(path: &Path) -> Result<(), String> {
     mounted(path, NONE, NONE, flags)
 }
 
-fn hide(path: &Path) -> Result<(), String> {
+/// Hides a path. Of a folder, the holes stay visible.
+fn hide<'a>(path: &Path, holes: impl Iterator<Item = &'a PathBuf>) -> Result<(), String> {
     if !path.is_dir() {
         return mounted(path, Some("/dev/null"), NONE, MsFlags::MS_BIND);
     }
-    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC | MsFlags::MS_RDONLY;
-    mount(Some("tmpfs"), path, Some("tmpfs"), flags, Some("size=4k,mode=0555"))
-        .map_err(|it| format!("{}: {it}", path.display()))
+    let holes: Vec<_> =
+        holes.filter(|it| it.exists()).cloned().map(held).collect::<Result<_, _>>()?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    mount(Some("tmpfs"), path, Some("tmpfs"), flags, Some("size=64k,mode=0555"))
+        .map_err(|it| format!("{}: {it}", path.display()))?;
+    holes.iter().try_for_each(|(path, open)| reopened(path, open))?;
+    make_read_only(path)
 }
 
 /// Hides a socket, unless its program has just ended and taken the socket away.
 fn hide_socket(path: &Path) -> Result<(), String> {
-    hide(path).or_else(|why| if path.exists() { Err(why) } else { Ok(()) })
+    hide(path, std::iter::empty()).or_else(|why| if path.exists() { Err(why) } else { Ok(()) })
 }
 
 /// Switches the loopback device on: sends `RTM_NEWLINK` with `IFF_UP` over netlink; see rtnetlink(7).

@@ -93,6 +93,7 @@ mod tests {
             pinned: vec![below("/.git")],
             fixed: vec![below("/.git/config"), below("/.github/workflows")],
             hidden: vec!["/Users/me/.ssh".into()],
+            shown: Vec::new(),
             temporary: None,
             network: false,
             holder: None,

@@ -301,7 +301,8 @@ impl Confinement {
             fixed.append(&mut pinned);
             writable.extend((!self.is_apart).then_some(common));
         }
-        let hidden = self.hidden(&home, &visible(&writable));
+        let shown = visible(&writable);
+        let hidden = self.hidden(&home, &shown, made);
         let is_full = strength == Strength::Full;
         let (is_looking, is_watched) =
             (self.writes == Writes::Nothing, is_full && self.writes == Writes::Project);
@@ -318,6 +319,7 @@ impl Confinement {
             pinned,
             fixed,
             hidden,
+            shown,
             writable,
             temporary: is_ours.then_some(temporary),
             kept,
@@ -380,25 +382,19 @@ impl Confinement {
         Ok((cover, channel))
     }
 
-    /// The paths to hide: the user's secrets, Caliban's own data, and sockets. A folder that contains a writable folder
-    /// stays visible.
-    fn hidden(&self, home: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
+    /// The paths to hide: the user's secrets, Caliban's own data, and sockets. A folder with secrets that contains a
+    /// writable folder stays visible. In Caliban's own folders only what the command needs stays visible.
+    fn hidden(&self, home: &Path, writable: &[PathBuf], made: &Temporary) -> Vec<PathBuf> {
         let secrets = reach::secrets_in_home().map(|it| home.join(it));
         let credentials =
             ["credentials", "credentials.toml"].map(|it| home.join(".cargo").join(it));
         let sockets = SOCKETS.iter().map(PathBuf::from);
         let named = ["NVIM", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"];
         let named = named.iter().filter_map(std::env::var_os).map(PathBuf::from);
-        let all = self
-            .private
-            .iter()
-            .cloned()
-            .chain(secrets)
-            .chain(credentials)
-            .chain(sockets)
-            .chain(named);
-        all.filter(|it| it.is_absolute() && !writable.iter().any(|kept| kept.starts_with(it)))
-            .collect()
+        let all = secrets.chain(credentials).chain(sockets).chain(named);
+        let all = all.filter(|it| !writable.iter().any(|kept| kept.starts_with(it)));
+        let own = self.private.iter().chain([&made.all]).cloned();
+        all.chain(own).filter(|it| it.is_absolute()).collect()
     }
 }
 

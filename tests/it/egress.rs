@@ -311,6 +311,26 @@ fn neither_a_process_outside_nor_another_command_reaches_the_proxy_of_a_command(
 }
 
 #[test]
+fn the_password_of_a_command_for_its_proxy_is_taken_out_of_the_output() {
+    if !is_full() {
+        return;
+    }
+    let site = Site::start();
+    let scene = scene(&site, "ask", &[&site.host()]);
+    for background in [false, true] {
+        let line = "p=${HTTP_PROXY#*//caliban:}; echo ${p%@*} > pass; echo \"of $HTTP_PROXY\"; echo $p | tr @ '\n'";
+        let command = json!({ "command": line, "background": background });
+        let (said, _) = call(&scene, "shell", command, ":Caliban approve<CR>");
+        let pass = scene.on_disk("pass").unwrap();
+        let pass = pass.trim_end();
+        assert_eq!(pass.len(), 32, "{pass}");
+        assert!(said.contains("of http://caliban:") && !said.contains(pass), "{said}");
+        assert!(!scene.nvim.transcript().contains(pass));
+        assert!(!scene.server.requests().iter().any(|it| it.json.to_string().contains(pass)));
+    }
+}
+
+#[test]
 fn caliban_permissions_network_explains_how_a_connection_is_judged() {
     let site = Site::start();
     let scene = scene(&site, "ask", &["*.example.org"]);

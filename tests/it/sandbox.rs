@@ -134,6 +134,62 @@ fn a_command_sees_no_secrets_and_no_conversations() {
 }
 
 #[test]
+fn a_command_sees_neither_temporary_files_nor_outputs_of_other_conversations() {
+    if !is_full() {
+        return;
+    }
+    // with the second setting the command has the real `/tmp`
+    for config in ["{}", "{ sandbox = { writable = { '/tmp' } } }"] {
+        let scene = Scene::start(|it| it.config(config));
+        let above = scene.nvim.setup.dir().to_owned();
+        let user = rustix::process::geteuid().as_raw();
+        let other = above.join(format!("tmp/caliban-{user}/other/tmp"));
+        let outputs = above.join("cache/caliban/outputs");
+        for folder in [&other, &outputs] {
+            fs::create_dir_all(folder).unwrap();
+            fs::write(folder.join("x"), "words of another conversation").unwrap();
+        }
+        fs::set_permissions(
+            above.join(format!("tmp/caliban-{user}")),
+            fs::Permissions::from_mode(0o700),
+        )
+        .unwrap();
+        let said = shell(
+            &scene,
+            "echo own > $TMPDIR/t; cat $TMPDIR/t; grep -r another ../tmp ../cache; ls -R ../tmp ../cache; echo end",
+        );
+        assert!(said.starts_with("own\n") && said.contains("end"), "{config}: {said}");
+        assert!(!said.contains("words of another") && !said.contains("other"), "{config}: {said}");
+        assert!(shell(&scene, "cat $TMPDIR/t").starts_with("own"), "{config}");
+    }
+}
+
+#[test]
+fn temporary_files_go_with_the_conversation_also_if_a_command_has_closed_their_folder() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let above = scene.nvim.setup.dir().to_owned();
+    let outside = above.join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::set_permissions(&outside, fs::Permissions::from_mode(0o755)).unwrap();
+    shell(
+        &scene,
+        "mkdir -p $TMPDIR/a/b; ln -s $(realpath ../outside) $TMPDIR/a/b/link; chmod 000 $TMPDIR/a/b $TMPDIR/a",
+    );
+    let all = fs::read_dir(above.join("tmp")).unwrap().flatten();
+    let all: Vec<_> =
+        all.filter(|it| it.file_name().to_string_lossy().starts_with("caliban-")).collect();
+    let [all] = all.as_slice() else { panic!("{all:?}") };
+    assert_eq!(fs::read_dir(all.path()).unwrap().count(), 1);
+    assert!(scene.nvim.quit_with(":qa!<CR>").success());
+    scene.nvim.wait_program_end();
+    assert_eq!(fs::read_dir(all.path()).unwrap().count(), 0);
+    assert_eq!(fs::metadata(&outside).unwrap().permissions().mode() & 0o777, 0o755);
+}
+
+#[test]
 fn a_command_has_no_network_except_a_loopback_of_its_own() {
     if !is_full() {
         return;
