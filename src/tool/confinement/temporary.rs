@@ -59,7 +59,8 @@ fn of_user(shared: &Path) -> io::Result<PathBuf> {
         return Err(io::Error::other(format!("{} cannot be made", folder.display())));
     }
     // this follows no link
-    let is_private = |it: fs::Metadata| it.is_dir() && it.uid() == user && it.mode() & 0o077 == 0;
+    let is_private =
+        |it: fs::Metadata| it.is_dir() && it.uid() == user && it.mode() & 0o777 == 0o700;
     if fs::symlink_metadata(&folder).is_ok_and(is_private) {
         return Ok(folder);
     }
