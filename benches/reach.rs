@@ -85,6 +85,7 @@ fn sandboxed() -> String {
         pinned: Vec::new(),
         fixed: vec![PathBuf::from("/etc")],
         hidden: vec![PathBuf::from("/root"), PathBuf::from("/home")],
+        shown: Vec::new(),
         temporary: None,
         network: false,
         holder: None,
