@@ -2,6 +2,7 @@
 
 use crate::event::{End, Mode};
 use crate::session::{self, Unattended};
+use crate::text::unseen;
 use crate::view::grouped;
 use serde::Serialize;
 
@@ -116,11 +117,8 @@ impl Changed {
         let no_diff = self.no_diff.as_ref().map(|it| format!("no diff: {it}"));
         let about = [Some(how.to_owned()).filter(|it| !it.is_empty()), no_diff];
         let about: Vec<String> = about.into_iter().flatten().collect();
-        if about.is_empty() {
-            self.path.clone()
-        } else {
-            format!("{} ({})", self.path, about.join(", "))
-        }
+        let path = unseen::name(&self.path);
+        if about.is_empty() { path.into_owned() } else { format!("{path} ({})", about.join(", ")) }
     }
 }
 

@@ -25,32 +25,78 @@ pub enum Decision {
     Left,
 }
 
-/// The user's decision on each hunk of one part of a proposal (`parts[at]`), taken from the decisions on the hunks of
-/// the whole proposal. `None` for a hunk without a decision.
+/// The user's decision on each hunk of one part of a proposal (`parts[at]`), taken from the decisions on the changes of
+/// the whole proposal. `None` for a hunk without a decision. Empty if the decisions do not fit the proposal.
 pub fn decisions(
     parts: &[Revision<'_>],
     at: usize,
     of_proposal: &[Decision],
 ) -> Vec<Option<Decision>> {
-    let ([first, ..], [.., last]) = (parts, parts) else { return Vec::new() };
+    let (count, of_hunks) = changes(parts, at);
+    if of_proposal.len() != count {
+        return Vec::new();
+    }
+    let of_hunk =
+        |met: &Vec<usize>| met.iter().filter_map(|it| of_proposal.get(*it).copied()).reduce(joined);
+    of_hunks.iter().map(of_hunk).collect()
+}
+
+/// Why the user rejected hunks of one part of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// The indexes of the hunks; empty if they are not known.
+    pub hunks: Vec<usize>,
+    pub text: String,
+}
+
+/// The reasons for rejections of hunks of one part of a proposal (`parts[at]`), each text once. `given` has each reason
+/// with the changes of the whole proposal that it is for.
+pub fn reasons<'a>(
+    parts: &[Revision<'_>],
+    at: usize,
+    given: impl Iterator<Item = (&'a [usize], &'a str)>,
+) -> Vec<Reason> {
+    let (_, of_hunks) = changes(parts, at);
+    let mut reasons: Vec<Reason> = Vec::new();
+    for (meant, text) in given {
+        let is_meant = |it: &&usize| of_hunks[**it].iter().any(|it| meant.contains(it));
+        let all: Vec<usize> = (0..of_hunks.len()).collect();
+        let hunks: Vec<usize> = all.iter().filter(is_meant).copied().collect();
+        if hunks.is_empty() && !meant.is_empty() {
+            continue;
+        }
+        match reasons.iter_mut().find(|it| it.text == text) {
+            Some(it) => it.hunks.extend(hunks),
+            None => reasons.push(Reason { hunks, text: text.to_owned() }),
+        }
+    }
+    for it in &mut reasons {
+        it.hunks.sort_unstable();
+        it.hunks.dedup();
+    }
+    reasons
+}
+
+/// The number of changes of the whole proposal, and for each hunk of the part `parts[at]` the indexes of the changes
+/// that it belongs to.
+fn changes(parts: &[Revision<'_>], at: usize) -> (usize, Vec<Vec<usize>>) {
+    let ([first, ..], [.., last]) = (parts, parts) else { return (0, Vec::new()) };
     let whole = diff(first.before, last.after);
     let part = parts[at];
     let own = diff(part.before, part.after);
-    match of_proposal {
-        // a change of only the final newline changes no line, so it has no hunk
-        [one] if whole.is_empty() && own.is_empty() => return vec![Some(*one)],
-        all if all.len() != whole.len() => return Vec::new(),
-        _ => {}
+    // a change of only the final newline changes no line, so it has no hunk
+    if whole.is_empty() {
+        return (1, if own.is_empty() { vec![vec![0]] } else { Vec::new() });
     }
     let sides = Sides::new(part, last.after);
     let of_hunk = |hunk: &Hunk| {
         let now = sides.widened(hunk.new.clone()).1;
         let meets =
             |it: &Hunk| it.new.start as usize <= now.end && now.start <= it.new.end as usize;
-        let met = whole.iter().zip(of_proposal).filter(|it| meets(it.0));
-        met.map(|it| *it.1).reduce(joined)
+        let met = whole.iter().enumerate().filter(|it| meets(it.1));
+        met.map(|it| it.0).collect()
     };
-    own.iter().map(of_hunk).collect()
+    (whole.len(), own.iter().map(of_hunk).collect())
 }
 
 fn joined(one: Decision, other: Decision) -> Decision {

@@ -24,11 +24,11 @@ mod tests;
 
 pub use back::Back;
 pub use chunk::Chunk;
-pub use decision::{Decision, decisions, follow};
+pub use decision::{Decision, Reason, decisions, follow, reasons};
 pub use formatted::Formatting;
 pub use ladder::Rung;
 pub use merge::{Merged, merge};
-pub use outcome::{Reported, elsewhere, outcome, outcome_among, reasons, with_reasons};
+pub use outcome::{Reported, elsewhere, outcome, outcome_among};
 pub use patch::parse as parse_patch;
 pub use plan::{Changed, Refusal, Texts, apply};
 pub use resolve::resolve;

@@ -1,9 +1,8 @@
 //! The outcome of a proposal: compares each hunk with the settled text, which the file has when the review is over.
 
 use super::formatted::{self, Formatting};
-use super::{Decided, Fate, Outcome, Revision, Since, merge};
+use super::{Decided, Fate, Outcome, Reason, Revision, Since, merge};
 use crate::text::{Hunk, Text, diff, diff_lines, distance};
-use std::collections::HashSet;
 use std::ops::Range;
 
 /// How many lines above and below a hunk are compared together with the hunk.
@@ -11,8 +10,9 @@ const AROUND: u32 = 30;
 
 /// The most lines that the model is shown of one hunk, and of the changes outside of the hunks.
 const QUOTED: usize = 20;
-/// The most hunks that the model is told about one by one.
+/// The most hunks that the model is told about one by one, and that one reason names.
 const TOLD: usize = 20;
+const NAMED: usize = 8;
 
 /// The fates of one part's hunks in the settled text. If the file does not exist any more (`settled` is `None`), all
 /// hunks are undone. The user's changes elsewhere in the file do not count, even if they move lines.
@@ -146,43 +146,6 @@ fn expected(part: Revision<'_>, settled: &Text) -> Text {
     Text::new(expected.join("\n") + "\n")
 }
 
-/// The reasons that the user gave for decisions on hunks of this part, each once. The editor sends lines with a reason.
-/// The reason belongs to a hunk that proposes one of these lines, or to a deletion that removes one of them.
-pub fn reasons<'a>(
-    part: Revision<'_>,
-    given: impl Iterator<Item = (&'a [String], &'a str)>,
-) -> Vec<String> {
-    let mut given = given.peekable();
-    if given.peek().is_none() {
-        return Vec::new();
-    }
-    let (before, after): (Vec<&str>, Vec<&str>) =
-        (part.before.lines().collect(), part.after.lines().collect());
-    let (mut come, mut gone): (HashSet<&str>, HashSet<&str>) = Default::default();
-    let hunks = diff(part.before, part.after);
-    // a new file without text has no lines by which a reason could name it
-    let mut removes = hunks.is_empty();
-    for hunk in hunks {
-        if hunk.new.is_empty() {
-            removes = true;
-            gone.extend(before[span(&hunk.old)].iter().copied());
-        } else {
-            let lines = after[span(&hunk.new)].iter().copied();
-            come.extend(lines.filter(|line| !line.trim().is_empty()));
-        }
-    }
-    let mut told = Vec::new();
-    let mut known = HashSet::new();
-    for (lines, reason) in given {
-        let meant = removes && lines.is_empty()
-            || lines.iter().any(|it| come.contains(&**it) || gone.contains(&**it));
-        if meant && known.insert(reason) {
-            told.push(reason.to_owned());
-        }
-    }
-    told
-}
-
 pub(super) struct Sides<'a> {
     pub(super) before: Vec<&'a str>,
     pub(super) after: Vec<&'a str>,
@@ -310,7 +273,7 @@ impl Outcome {
 
     /// The text for the model: the fate of each hunk of the change to `path`, the lines in the hunk's place if they are
     /// not the proposed lines, and the user's reasons. Lines that `told` has are not repeated.
-    pub fn say(&self, path: &str, reasons: &[String], told: &mut Reported) -> String {
+    pub fn say(&self, path: &str, reasons: &[Reason], told: &mut Reported) -> String {
         let total = self.hunks.len();
         let said = self.alike(path).unwrap_or_else(|| {
             let mut each: Vec<(&str, usize)> = Vec::new();
@@ -330,7 +293,43 @@ impl Outcome {
             let each = each.join(", ");
             format!("Of {} in {path}: {each}.{}", changes(total), self.one_by_one(told))
         });
-        with_reasons(said, reasons)
+        self.with_reasons(said, reasons)
+    }
+
+    /// A verdict, followed by the user's reasons for rejections. If there are several reasons, or a reason is not for
+    /// all that was rejected, the lines of the hunks are named.
+    pub fn with_reasons(&self, mut said: String, reasons: &[Reason]) -> String {
+        let is_agreed = |at: &usize| {
+            let fate = self.hunks.get(*at).map(|it| it.fate);
+            fate.is_none_or(|it| matches!(it, Fate::Kept | Fate::Formatted))
+        };
+        let rejected: Vec<usize> = (0..self.hunks.len()).filter(|it| !is_agreed(it)).collect();
+        for Reason { hunks, text } in reasons {
+            let meant: Vec<usize> = hunks.iter().copied().filter(|it| !is_agreed(it)).collect();
+            // after a rejection that was undone, the user has accepted the hunk
+            if meant.is_empty() && !hunks.is_empty() {
+                continue;
+            }
+            let is_for_all = meant.is_empty() || meant == rejected && reasons.len() == 1;
+            let place = if is_for_all { String::new() } else { self.lines_of(&meant) };
+            said.push_str(&format!("\nThe user's reason{place}: {text}"));
+        }
+        said
+    }
+
+    /// The lines of some hunks, such as ` for lines 2 and 8`.
+    fn lines_of(&self, hunks: &[usize]) -> String {
+        let lines = hunks.iter().map(|it| self.hunks[*it].line.to_string());
+        let mut lines: Vec<String> = lines.take(NAMED).collect();
+        let more = hunks.len() - lines.len();
+        if more > 0 {
+            lines.push(format!("{more} more"));
+        }
+        match lines.split_last() {
+            Some((last, [])) => format!(" for line {last}"),
+            Some((last, rest)) => format!(" for lines {} and {last}", rest.join(", ")),
+            None => String::new(),
+        }
     }
 
     /// The sentence for the model if all hunks have the same fate, and the file has the lines that follow from it.
@@ -382,14 +381,6 @@ impl Outcome {
         }
         said
     }
-}
-
-/// A verdict, followed by the user's reasons.
-pub fn with_reasons(mut said: String, reasons: &[String]) -> String {
-    for reason in reasons {
-        said.push_str(&format!("\nThe user's reason: {reason}"));
-    }
-    said
 }
 
 /// Which lines of a settled text the model has been told.

@@ -322,17 +322,3 @@ fn overlapping_edits_of_a_file_each_get_their_own_outcome() {
         The user rejected the change in a: it is undone."#]]
     .assert_eq(&told("a\nB\nC\nd\n"));
 }
-
-#[test]
-fn a_reason_given_for_a_hunk_is_reported_with_the_call_that_made_it() {
-    let told = |before, after, lines: &[&str]| {
-        let lines: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
-        let given = [(&lines[..], "why"), (&lines[..], "why"), (&lines[..], "what for")];
-        reasons(part(before, after), given.into_iter()).join(", ")
-    };
-    assert_eq!(told("a\nb\nc\n", "a\nB\n", &["B"]), "why, what for");
-    assert_eq!(told("a\nb\nc\n", "a\nB\n", &["a"]), "");
-    assert_eq!(told("a\nb\nc\n", "a\nc\n", &[]), "why, what for");
-    assert_eq!(told("a\nb\nc\n", "a\nc\n", &["b"]), "why, what for");
-    assert_eq!(told("a\nb\nc\n", "a\n\nc\n", &[""]), "");
-}

@@ -1,6 +1,6 @@
 //! The change that a call makes in a file, as the user sees it in the chat.
 
-use crate::text::{Hunk, Text, diff_lines};
+use crate::text::{Hunk, Text, diff_lines, unseen};
 use serde::{Deserialize, Serialize};
 
 /// How many lines are shown above and below changed lines.
@@ -61,7 +61,7 @@ impl Kind {
             Kind::Changed => String::new(),
             Kind::New => "new file".to_owned(),
             Kind::Deleted => "deleted".to_owned(),
-            Kind::RenamedFrom(path) => format!("renamed from {path}"),
+            Kind::RenamedFrom(path) => format!("renamed from {}", unseen::name(path)),
         }
     }
 }

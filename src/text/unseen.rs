@@ -133,6 +133,15 @@ pub fn spelt_out(text: &str) -> (Cow<'_, str>, usize) {
     if is_plain(text) { (Cow::Borrowed(text), 0) } else { spelt_where(text, spelt) }
 }
 
+/// A name in one line: like `spelt_out`, also with line breaks and tabs spelt out.
+pub fn name(text: &str) -> Cow<'_, str> {
+    let spelt = spelt_out(text).0;
+    if !spelt.contains(['\n', '\t']) {
+        return spelt;
+    }
+    spelt.replace('\n', "[U+000A]").replace('\t', "[U+0009]").into()
+}
+
 /// The text of a question, with every deceptive character spelt out, also in emoji. In a word with ASCII letters or
 /// digits, characters that look like ASCII are spelt out too.
 pub fn exact(text: &str) -> Cow<'_, str> {

@@ -3,6 +3,7 @@
 use super::lines::{ARGUMENT, MORE, Shown, clip, flat, mark, time};
 use super::{Tool, diff};
 use crate::message::{Input, ToolAnswer, ToolCall};
+use crate::text::unseen;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -87,6 +88,8 @@ impl Line {
     /// Appends `key="text"`. The path is cut first, else the longest of these texts.
     fn push_text(&mut self, key: &str, text: &str) {
         let key_shown = flat(key);
+        let name = if key == "path" { unseen::name(text) } else { text.into() };
+        let text = &*name;
         let is_cut = text.chars().nth(ARGUMENT).is_some();
         let quoted = flat(&Value::String(clip(text, ARGUMENT)).to_string());
         let end = quoted.len() - "\"".len();
@@ -147,7 +150,9 @@ fn arguments(line: &mut Line, call: &ToolCall, map: &Map<String, Value>) {
     }
     if let Some(value) = main.and_then(|it| map.get(it)).and_then(Value::as_str) {
         line.push("  ");
-        line.push_main(&Shown::of(value, 2 * ARGUMENT), main == Some("path"));
+        let is_path = main == Some("path");
+        let value = if is_path { unseen::name(value) } else { value.into() };
+        line.push_main(&Shown::of(&value, 2 * ARGUMENT), is_path);
     } else if !map.is_empty() {
         line.push(" ");
     }
@@ -190,7 +195,7 @@ fn edited_files<'a>(call: &ToolCall, map: &'a Map<String, Value>) -> Option<Vec<
 /// Appends the files that an edit changes: a path, or a list of names.
 fn push_files(line: &mut Line, files: &[&str]) {
     if let [path] = files {
-        return line.push_main(&Shown::of(path, 2 * ARGUMENT), true);
+        return line.push_main(&Shown::of(&unseen::name(path), 2 * ARGUMENT), true);
     }
     let (mut all, mut starts) = (String::new(), Vec::new());
     for path in files {
@@ -198,7 +203,7 @@ fn push_files(line: &mut Line, files: &[&str]) {
             all.push_str(", ");
             starts.push(all.len());
         }
-        all.push_str(&flat(&clip(path, ARGUMENT)));
+        all.push_str(&clip(&unseen::name(path), ARGUMENT));
     }
     line.push_names(&Shown::of(&all, 4 * ARGUMENT), &starts);
 }

@@ -3,6 +3,7 @@
 use super::Tool;
 use super::lines::{Shown, clean};
 use crate::message::{DiffHunk, FileDiff, Input, Kind, ToolCall};
+use crate::text::unseen;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -41,7 +42,7 @@ pub(super) fn shown(tool: &Tool, above: usize) -> (Vec<String>, Vec<DiffRows>) {
     let (mut lines, mut rows) = (Vec::new(), Vec::new());
     for file in files {
         if files.len() > 1 {
-            let words = [clean(&file.path).replace('\n', "⏎"), file.kind.words()];
+            let words = [unseen::name(&file.path).into_owned(), file.kind.words()];
             lines.push(words.join(if words[1].is_empty() { "" } else { " · " }));
         }
         for (n, hunk) in file.hunks.iter().enumerate() {

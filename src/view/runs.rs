@@ -6,6 +6,7 @@ use super::calls::Tool;
 use super::lines::{ARGUMENT, MORE, Shown};
 use super::{Block, Content, Shape, View};
 use crate::message::Input;
+use crate::text::unseen;
 use std::collections::HashSet;
 
 /// The tools whose runs are folded, each with the argument that the run's line lists, and the noun for it.
@@ -239,7 +240,10 @@ fn names(calls: &[&Tool]) -> (String, (Shown, Vec<usize>)) {
         return Default::default();
     };
     let name = |it: &&Tool| match it.call.as_ref().map(|it| &it.input) {
-        Some(Input::Json(input)) => input[*key].as_str().unwrap_or(".").to_owned(),
+        Some(Input::Json(input)) => {
+            let name = input[*key].as_str().unwrap_or(".");
+            if *key == "path" { unseen::name(name).into_owned() } else { name.to_owned() }
+        }
         _ => String::new(),
     };
     let mut seen = HashSet::new();

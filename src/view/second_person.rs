@@ -1,7 +1,7 @@
 //! Changes the words of notes to the model for the user, who reads them in the chat: "the user" becomes "you".
 
 /// Beginnings of lines in notes to the model, and the beginnings that replace them for the user.
-const BEGINNINGS: [(&str, &str); 12] = [
+const BEGINNINGS: [(&str, &str); 13] = [
     ("The user accepted ", "You accepted "),
     ("The user rejected ", "You rejected "),
     ("The user closed ", "You closed "),
@@ -11,6 +11,7 @@ const BEGINNINGS: [(&str, &str); 12] = [
     ("The user took back ", "You took back "),
     ("The user decided on your changes to ", "You decided on the changes to "),
     ("The user's reason: ", "Your reason: "),
+    ("The user's reason for line", "Your reason for line"),
     (
         "The file changed elsewhere too, by the user or ",
         "The file changed elsewhere too, by you or ",
@@ -46,7 +47,7 @@ pub(super) fn worded(note: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{Reported, Revision, outcome, reasons};
+    use crate::edit::{Reason, Reported, Revision, outcome};
     use crate::text::Text;
 
     /// A verdict in the words for the user. `settled` is the file's text when the review is over.
@@ -54,24 +55,24 @@ mod tests {
         let text = |it: &str| Text::from_lines_joined(it, true, false, false);
         let (before, after) = (text("a\nb\nc\nd"), text("A\nb\nc\nThe user accepted"));
         let part = Revision { before: &before, after: &after };
-        let given = ["A".to_owned()];
-        let reasons = reasons(part, [(&given[..], why)].into_iter().filter(|it| !it.1.is_empty()));
+        let reason = Reason { hunks: vec![0], text: why.to_owned() };
+        let reasons: Vec<Reason> = [reason].into_iter().filter(|_| !why.is_empty()).collect();
         worded(&outcome(part, Some(&text(settled))).say("a.rs", &reasons, &mut Reported::default()))
     }
 
     #[test]
     fn a_verdict_addresses_the_user_as_you() {
-        expect_test::expect![[r"
+        expect_test::expect![[r#"
             You accepted 2 changes in a.rs.
             --
             You rejected 2 changes in a.rs: they are undone.
-            Your reason: no
+            Your reason for line 1: no
             --
             Of 2 changes in a.rs: 1 accepted, 1 reworked by you.
             line 1, reworked, now reads:
             AA
             line 4, accepted:
-            The user accepted"]]
+            The user accepted"#]]
         .assert_eq(
             &[
                 verdict("A\nb\nc\nThe user accepted", ""),

@@ -220,11 +220,15 @@ fn in_auto_edit_mode_a_buffer_with_the_users_unsaved_changes_is_not_written() {
     scene.wait_hunks(2);
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert!(scene.said().contains("a.txt was not written: it has other unsaved changes."));
+    scene.nvim.wait_screen("2 changes, not written");
+    scene.nvim.wait_screen("a.txt  not written");
     expect![
         "Applied in the user's buffer of a.txt, but not written to disk (it has other unsaved changes); the user may still review it."
     ]
     .assert_eq(&scene.answer(2, "e1"));
     scene.nvim.keys(":w<CR>");
+    scene.nvim.wait_screen("2 changes, written");
+    scene.nvim.wait_screen("a.txt  written");
     let mine = changed().replace("l5", "l5mine");
     assert_eq!(scene.on_disk("a.txt"), Some(mine.clone()));
     scene.nvim.keys("2G\\r");

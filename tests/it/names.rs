@@ -4,8 +4,10 @@ mod law;
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
+use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use crate::review::scene::{Scene, edit, nine, write};
+use crate::run::Ran;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -205,4 +207,29 @@ fn a_write_to_a_hostile_name_during_a_review_uses_it_literally() {
     assert_eq!(scene.nvim.lua_str("return vim.bo.fileformat"), "unix");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     nothing_ran(&scene.nvim.setup);
+}
+
+/// One name in the line of a call and in the list of a chat, and in the lines and the summary of a run.
+#[test]
+fn a_name_with_control_characters_is_spelt_out_everywhere() {
+    let name = "a\n\u{1b}[31mb\u{7f}\u{9b}c.txt";
+    let spelt = "a[U+000A][U+001B][31mb[U+007F][U+009B]c.txt";
+    let scene = Scene::start(|it| it.size(240, 40));
+    let reply = Reply::new().call("w1", "write", write(name, "one\n"));
+    scene.ask(reply.call("w2", "write", write("b.txt", "one\n")));
+    scene.wait_pending(2);
+    let line = scene.nvim.transcript();
+    assert!(line.contains(&format!("write  {spelt}")), "{line}");
+    assert!(line.contains(&format!("▾ {spelt}")), "{line}");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    let server = Server::start();
+    server.reply(Reply::new().call("w1", "write", write(name, "one\n")));
+    server.reply(Reply::said("Done."));
+    let setup = Setup::new().anthropic(&server);
+    let ran = Ran::of(&mut setup.program(&["run", "--mode", "auto-edit", "go"]));
+    assert!(ran.err.contains(&format!("write  {spelt}")), "{}", ran.err);
+    assert!(ran.err.contains(&format!("Files    {spelt} (new)")), "{}", ran.err);
+    assert_eq!(setup.on_disk(name).as_deref(), Some("one\n"));
 }

@@ -41,7 +41,7 @@ function T.hunks_are_accepted_and_rejected_one_by_one()
   local m = H.sent()
   eq({ 'arrived', 'reviewed' }, { m[1].kind, m[2].kind })
   eq(
-    { true, '', { { lines = { 'Y' }, reason = 'no need' } } },
+    { true, '', { { changes = { { 1 } }, whole = false, reason = 'no need' } } },
     { m[2].saved, m[2].unsaved, m[2].reasons }
   )
   eq({ m[1].id }, m[2].proposals)

@@ -66,11 +66,16 @@ function M.listed(path)
   return below and not odd and below or path
 end
 
---- A path to show to the user: relative if it is below the working directory.
+--- A path to show to the user: relative if it is below the working directory, with control characters spelt out.
 ---@param path string
 ---@return string
 function M.short(path)
-  return M.shown(M.below(vim.fn.getcwd(), path) or path)
+  local short = M.below(vim.fn.getcwd(), path) or path
+  ---@param c string
+  local function spelt(c)
+    return ('[U+%04X]'):format(c:byte(-1))
+  end
+  return (short:gsub('%c', spelt):gsub('\194[\128-\159]', spelt))
 end
 
 --- The buffer that has exactly this name.

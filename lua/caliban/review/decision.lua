@@ -54,7 +54,7 @@ function M.decide(r, verdict, first, last, reason)
   verdicts.decided(r, verdict, taken)
   state.add_rejected(r, taken)
   for _, hunk in ipairs((reason or '') ~= '' and taken or {}) do
-    state.add_reason(r, hunk.new, reason or '')
+    state.add_reason(r, hunk.of, reason or '')
   end
   return #taken
 end

@@ -231,9 +231,9 @@ end
 ---@param r caliban.Review
 ---@param detached boolean whether Neovim has detached the buffer's callbacks
 local function reread(r, detached)
-  local was_open, was = r.open, tracking.reread(r)
+  local was_open, was, lines = r.open, tracking.reread(r)
   vim.schedule(function()
-    M.reloaded(r, detached, was_open and was or nil)
+    M.reloaded(r, detached, was_open and was or nil, lines)
   end)
 end
 
@@ -266,7 +266,8 @@ end
 ---@param r caliban.Review
 ---@param detached boolean
 ---@param was? caliban.Hunk[] the hunks that were pending; nil if the review was not open
-function M.reloaded(r, detached, was)
+---@param lines? string[] the lines before
+function M.reloaded(r, detached, was, lines)
   if reviews[r.buf] ~= r then
     return
   end
@@ -279,6 +280,7 @@ function M.reloaded(r, detached, was)
   end
   if was and r.open and state.count(r) == 0 then
     verdict.decided(r, 'leave', was)
+    state.add_lost(r, require('caliban.review.reread').lost(r, was, lines))
     say(settle(r))
   end
 end

@@ -49,7 +49,13 @@ function M.written(r, past)
   if past and (not bytes.has(r.buf, text) or text == r.origin) then
     return nil
   end
+  local was = state.on_disk(r)
   state.written(r, text)
+  if state.on_disk(r) ~= was then
+    local listeners = require('caliban.review.listeners')
+    listeners.tell('looked', r, true)
+    listeners.tell('pending', r, false)
+  end
   local n = tracking.count(r)
   local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
   return past and ('%s was written with %s under review.'):format(named.shown(r), pending) or nil
@@ -285,6 +291,7 @@ function M.write_pending(r)
   compare(r)
   local disk, was = file.disk(r.buf), tracking.list(r)
   local why = write(r, disk)
+  state.set_unwritten(r, why ~= '')
   if why == '' and api.nvim_buf_is_loaded(r.buf) then
     state.written(r, file.text(r.buf))
     take_over(r, r.origin --[[@as string]])
@@ -355,22 +362,6 @@ function M.save(r)
   return failed == '', failed
 end
 
---- How many hunks that the user has rejected are in the file again, because another program has changed the file as it
---- was written.
----@param r caliban.Review
----@return integer
-local function again(r)
-  local n = 0
-  local was = texts[r] and api.nvim_buf_is_loaded(r.buf) and split(texts[r]) or nil
-  local now = was and file.lines(r.buf) or {}
-  for _, d in ipairs(was and require('caliban.review.hunks.algebra').runs(was, now) or {}) do
-    local old = vim.list_slice(was or {}, d[1] + 1 --[[@as integer]], d[1] + d[2] --[[@as integer]])
-    local new = vim.list_slice(now, d[3] + 1 --[[@as integer]], d[3] + d[4] --[[@as integer]])
-    n = n + (state.has_rejected(r, old, new) and 1 or 0)
-  end
-  return n
-end
-
 --- Removes a buffer from the buffer list if it was created for the review and the user has never entered it.
 ---@param r caliban.Review
 function M.unlist(r)
@@ -401,7 +392,7 @@ function M.summary(r, written, unsaved)
   if #parts == 0 then
     parts[1] = 'undone'
   end
-  local back = again(r)
+  local back = require('caliban.review.reread').again(r, texts[r])
   if r.lost > 0 then
     parts[#parts + 1] = ('but %d not in the file any more'):format(r.lost)
   end
@@ -483,7 +474,7 @@ function M.report(r, gone, unsaved, closed)
     eol = not is_loaded or file.eol(r.buf),
     saved = unsaved == '',
     unsaved = unsaved,
-    reasons = r.reasons,
+    reasons = verdict.reasons(r),
     formattings = tracking.formattings(r),
   }
   texts[r] = nil

@@ -17,14 +17,19 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field whole? 'delete'|'rename'
 ---@field to? string
 
+---@class caliban.Given a reason that the user has given for a rejection
+---@field of? integer[] keys of changes, as in a hunk; nil for the whole file, and in the record of an older Caliban
+---@field whole? boolean whether a deletion, a renaming or an empty file was rejected
+---@field reason string
+
 ---@class caliban.Review: caliban.Tracked
 ---@field path string the file's path, as the program named the file
 ---@field session string
 ---@field proposals caliban.Entered[]
----@field reasons caliban.Reason[]
+---@field reasons caliban.Given[]
 ---@field rejected caliban.Hunk[] hunks that were rejected since the review was last settled
 ---@field agreed caliban.Hunk[] hunks that were accepted since the review was last settled
----@field lost integer how many of them another program has thrown away since
+---@field lost integer how many of them, and of the pending hunks, are not in the file any more
 ---@field outside boolean whether another program has changed lines of hunks on disk since the review was last settled
 ---@field acted boolean whether the user has decided something since the review was last settled
 ---@field whole_rejected? boolean whether the user has rejected the deletion, renaming or empty file
@@ -33,7 +38,8 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field whole? caliban.Whole the pending deletion or renaming
 ---@field deleted? boolean whether the user has agreed to the deletion
 ---@field was? string the path before the renaming that the user has agreed to
----@field auto boolean auto-edit mode: the pending hunks are already on disk
+---@field auto boolean auto-edit mode: the pending hunks are written at once
+---@field unwritten? boolean whether this has failed
 ---@field binary boolean whether the file is binary, so that the buffer does not show its bytes
 ---@field created boolean whether the buffer was created for the review
 ---@field origin? string the file's text on disk as last seen; nil if the text is not known
@@ -214,12 +220,19 @@ function M.set_acted(r, acted)
   r.acted = acted
 end
 
---- Records why lines were rejected, for the model.
+--- Records why a hunk was rejected, for the model.
 ---@param r caliban.Review
----@param lines string[] the new lines of the rejected hunk; empty for a deletion or renaming
+---@param of? integer[] the keys of the hunk's changes, if they are known
 ---@param reason string
-function M.add_reason(r, lines, reason)
-  r.reasons[#r.reasons + 1] = { lines = lines, reason = reason }
+function M.add_reason(r, of, reason)
+  r.reasons[#r.reasons + 1] = { of = of, whole = false, reason = reason }
+end
+
+--- Records why a deletion, a renaming or an empty file was rejected, for the model.
+---@param r caliban.Review
+---@param reason string
+function M.add_reason_of_whole(r, reason)
+  r.reasons[#r.reasons + 1] = { whole = true, reason = reason }
 end
 
 --- Records hunks that the user has rejected and that are no longer in the buffer.
@@ -236,6 +249,13 @@ function M.add_agreed(r, taken)
   vim.list_extend(r.agreed, taken)
 end
 
+--- The hunks that the user has accepted since the review was last settled.
+---@param r caliban.Review
+---@return caliban.Hunk[]
+function M.agreed(r)
+  return r.agreed
+end
+
 --- Called before another program's changes are made in the buffer: counts the accepted hunks that they throw away.
 ---@param r caliban.Review
 ---@param edits caliban.DiskEdit[]
@@ -249,6 +269,13 @@ function M.count_lost(r, edits, mine)
     local now = table.concat(mine, '\n', e.start + 1, e.start + e.count)
     r.lost = r.lost + (agreed[now .. '\0' .. table.concat(e.lines, '\n')] and 1 or 0)
   end
+end
+
+--- Records that hunks are not in the file any more.
+---@param r caliban.Review
+---@param count integer
+function M.add_lost(r, count)
+  r.lost = r.lost + count
 end
 
 --- Records that another program has changed lines of hunks.
@@ -325,11 +352,25 @@ function M.set_clash(r, why)
   r.clash = why
 end
 
+--- Records in auto-edit mode whether the pending hunks could not be written.
+---@param r caliban.Review
+---@param unwritten boolean
+function M.set_unwritten(r, unwritten)
+  r.unwritten = unwritten
+end
+
+--- The word for pending hunks of auto-edit mode: whether they are on disk.
+---@param r caliban.Review
+---@return string? # nil if the hunks wait for the user's decision
+function M.on_disk(r)
+  return r.auto and (r.unwritten and 'not written' or 'written') or nil
+end
+
 --- Records that the buffer's text was written to disk.
 ---@param r caliban.Review
 ---@param text string
 function M.written(r, text)
-  r.clash, r.origin = nil, text
+  r.clash, r.origin, r.unwritten = nil, text, false
   tracking.set_own(r, false)
 end
 

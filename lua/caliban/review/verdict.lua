@@ -200,20 +200,53 @@ local function fold(r)
   return fates, past, fates[0] and pieces or nil
 end
 
+--- The fate of a change that is neither decided nor pending: the user has removed it by typing or by `u`. If they have
+--- given a new file a text of their own instead, they have reworked it.
+---@param r caliban.Review
+---@param at integer the number of the change's proposal
+---@return caliban.Decision
+local function removed(r, at)
+  local is_other = at == 1
+    and r.create
+    and vim.api.nvim_buf_is_loaded(r.buf)
+    and not require('caliban.editor.file').empty(r.buf)
+  return is_other and 'reworked' or 'rejected'
+end
+
 --- The decisions for the program: for each proposal, a list with the decision on each of its
 --- changes. The list is empty if the proposal was stored by an older version of Caliban, which gave
 --- changes no keys.
 ---@param r caliban.Review
 ---@return caliban.Decision[][]
 function M.decisions(r)
-  local fates = fold(r)
-  return vim.tbl_map(function(it)
+  local fates, all = fold(r), {}
+  for at, it in ipairs(r.proposals) do
     local out = {} ---@type caliban.Decision[]
     for n = 1, fates[0] == nil and it.count or 0 do
-      out[n] = fates[(it.key or 0) + n] or 'rejected'
+      out[n] = fates[(it.key or 0) + n] or removed(r, at)
     end
-    return out
-  end, r.proposals)
+    all[at] = out
+  end
+  return all
+end
+
+--- The user's reasons for the program: for each proposal, the changes that a reason is for, counted from 0.
+---@param r caliban.Review
+---@return caliban.Reason[]
+function M.reasons(r)
+  return vim.tbl_map(function(given)
+    local changes = vim.tbl_map(function(it)
+      local out = {} ---@type integer[]
+      for _, k in ipairs(given.of or NO_KEYS) do
+        local n = math.abs(k) - (it.key or 0)
+        if it.key and n > 0 and n <= (it.count or 0) then
+          out[#out + 1] = n - 1
+        end
+      end
+      return out
+    end, r.proposals)
+    return { changes = changes, whole = given.whole == true, reason = given.reason }
+  end, r.reasons)
 end
 
 ---@param r caliban.Review
@@ -239,10 +272,10 @@ local function tallied(r)
     left = 0,
     any = 0,
   }
-  for _, it in ipairs(pieces and {} or r.proposals) do
+  for at, it in ipairs(pieces and {} or r.proposals) do
     for k = (it.key or 0) + 1, (it.key or 0) + (it.count or 0) do
       if not pending[k] and not past[k] then
-        local fate = fates[k] or 'rejected'
+        local fate = fates[k] or removed(r, at)
         out[fate] = out[fate] + 1
       end
     end
@@ -259,6 +292,7 @@ end
 ---@field decided? caliban.Decided
 ---@field proposals? caliban.Entered[]
 ---@field count? integer the number of proposals
+---@field tick? integer the changedtick of the buffer
 ---@field tally? caliban.Tally
 
 --- The last result of `tally`, until the garbage collector frees it. The end of a review calls
@@ -271,16 +305,19 @@ local latest = setmetatable({}, { __mode = 'v' }) ---@type caliban.Tallied
 ---@return caliban.Tally
 function M.tally(r)
   local hunks, known = tracking.hunks(r), latest.tally
+  local is_valid = vim.api.nvim_buf_is_valid(r.buf)
+  local tick = is_valid and vim.api.nvim_buf_get_changedtick(r.buf) or -1
   local stands = latest.hunks == hunks
     and latest.decided == r.decided
     and latest.proposals == r.proposals
     and latest.count == #r.proposals
+    and latest.tick == tick
   if known and stands then
     return known
   end
   local tally = tallied(r)
   latest.hunks, latest.decided, latest.tally = hunks, r.decided, tally
-  latest.proposals, latest.count = r.proposals, #r.proposals
+  latest.proposals, latest.count, latest.tick = r.proposals, #r.proposals, tick
   return tally
 end
 
@@ -289,10 +326,10 @@ end
 ---@param r caliban.Review
 ---@return string[]
 function M.words(r)
-  if not M.has_decisions(r) then
-    return {}
-  end
   local tally, out = M.tally(r), {}
+  if not M.has_decisions(r) and tally.reworked == 0 then
+    return out
+  end
   for _, fate in ipairs({ 'accepted', 'reworked', 'part', 'rejected', 'reverted', 'thrown', 'left' }) do
     if tally[fate] > 0 then
       local is_unclear = fate == 'reworked' and r.outside

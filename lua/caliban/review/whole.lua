@@ -344,7 +344,7 @@ function M.decide(r, verdict, reason)
   else
     state.reject_whole(r)
     if (reason or '') ~= '' then
-      state.add_reason(r, {}, reason or '')
+      state.add_reason_of_whole(r, reason or '')
     end
   end
   return true

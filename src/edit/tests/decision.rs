@@ -105,3 +105,64 @@ fn a_text_that_contradicts_the_decision_is_told() {
         mine"#]]
     .assert_eq(&cases.join("\n"));
 }
+
+/// What the model hears of the reasons for rejections of changes of a proposal with two calls.
+fn heard(settled: &str, given: &[(&[usize], &str)]) -> String {
+    let lines = "a\nb\nc\nd\ne\n";
+    let parts = [part(lines, "A\nb\nc\nd\ne\n"), part("A\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n")];
+    let settled = Text::new(settled);
+    let told = |at: usize| {
+        let reasons = reasons(&parts, at, given.iter().copied());
+        let outcome = outcome_among(&parts, at, Some(&settled), &[]);
+        outcome.with_reasons(format!("{at}."), &reasons)
+    };
+    [told(0), told(1)].join("\n")
+}
+
+#[test]
+fn a_reason_is_told_with_the_call_and_the_lines_of_the_rejected_hunks() {
+    let none = "a\nb\nc\nd\ne\n";
+    // one reason for all that was rejected in the call
+    expect![[r#"
+        0.
+        The user's reason: why
+        1.
+        The user's reason: why"#]]
+    .assert_eq(&heard(none, &[(&[0], "why"), (&[1], "why"), (&[2], "why")]));
+    expect![[r#"
+        0.
+        1.
+        The user's reason for line 3: why
+        The user's reason for line 5: what for"#]]
+    .assert_eq(&heard(none, &[(&[1], "why"), (&[2], "what for")]));
+    // the other hunk was rejected without a reason, or accepted
+    expect![[r#"
+        0.
+        1.
+        The user's reason for line 3: why"#]]
+    .assert_eq(&heard(none, &[(&[1], "why")]));
+    expect![[r#"
+        0.
+        1.
+        The user's reason: why"#]]
+    .assert_eq(&heard("a\nb\nc\nd\nE\n", &[(&[1], "why")]));
+    // two reasons for both hunks
+    expect![[r#"
+        0.
+        1.
+        The user's reason for lines 3 and 5: why
+        The user's reason for line 5: what for"#]]
+    .assert_eq(&heard(none, &[(&[1], "why"), (&[2], "why"), (&[2], "what for")]));
+    // a rejection that the user has undone
+    expect![[r#"
+        0.
+        1."#]]
+    .assert_eq(&heard("A\nb\nC\nd\nE\n", &[(&[0, 1, 2], "why")]));
+    // the record of an older Caliban does not know the changes
+    expect![[r#"
+        0.
+        The user's reason: why
+        1.
+        The user's reason: why"#]]
+    .assert_eq(&heard(none, &[(&[], "why")]));
+}

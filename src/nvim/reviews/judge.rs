@@ -1,10 +1,11 @@
 //! Turns a settled review into the answers that the model gets for its calls.
 
 use super::super::session_link::Handle;
-use super::super::wire::{Reviewed, WireFormatting, WireWhole};
+use super::super::wire::{Reason as WireReason, Reviewed, WireFormatting, WireWhole};
 use super::{Answer, Entry, Verdict};
 use crate::edit::{
-    self, Back, Decided, Decision, Fate, Formatting, Outcome, Part, Reported, Revision, Whole,
+    self, Back, Decided, Decision, Fate, Formatting, Outcome, Part, Reason, Reported, Revision,
+    Whole,
 };
 use crate::message::CallId;
 use crate::regular;
@@ -24,6 +25,8 @@ struct Judged<'a> {
     whole: Option<(Cow<'a, Whole>, &'a Path)>,
     /// The user's decision on each change; empty if the editor does not know the decisions.
     decisions: &'a [Decision],
+    /// The user's reasons for rejections of changes, with the changes.
+    reasons: Vec<(&'a [usize], &'a str)>,
 }
 
 impl Judged<'_> {
@@ -54,20 +57,18 @@ impl Judge<'_> {
         &mut self,
         part: &Part,
         (all, at): (&[Revision<'_>], usize),
-        decisions: &[Option<Decision>],
+        (decisions, reasons): (&[Option<Decision>], &[Reason]),
     ) -> Answer {
         let mut outcome = edit::outcome_among(all, at, self.settled.as_ref(), &self.formattings);
         outcome.is_outside = self.reviewed.outside;
         edit::follow(&mut outcome, all[at], self.settled.as_ref(), decisions);
-        let given = self.reviewed.reasons.iter().map(|it| (&it.lines[..], &it.reason[..]));
-        let reasons = edit::reasons(all[at], given);
         let mut text = if self.reviewed.gone {
             let is_left = outcome.hunks.iter().all(|it| it.fate == Fate::Left);
             let verb = if is_left { "did not decide on" } else { "rejected" };
             let said = format!("The user {verb} the new file {}: it does not exist.", self.shown);
-            edit::with_reasons(said, &reasons)
+            outcome.with_reasons(said, reasons)
         } else {
-            outcome.say(&self.shown, &reasons, &mut self.told)
+            outcome.say(&self.shown, reasons, &mut self.told)
         };
         text.push_str(&self.ending);
         text.push_str(&self.unsaved(&outcome, all[at]));
@@ -121,14 +122,15 @@ impl Judge<'_> {
         (all, from): (&[Revision<'_>], usize),
         root: &Path,
     ) -> Vec<Answer> {
-        let Judged { parts: own, whole, decisions, .. } = judged;
+        let Judged { parts: own, whole, decisions, reasons, .. } = judged;
         if let Some((whole, path)) = whole {
             return vec![answer_to_whole(&own[0].call, whole, path, self.reviewed, root)];
         }
         let revisions = &all[from..from + own.len()];
         let answer = |(n, part)| {
             let decisions = edit::decisions(revisions, n, decisions);
-            self.answer(part, (all, from + n), &decisions)
+            let reasons = edit::reasons(revisions, n, reasons.iter().copied());
+            self.answer(part, (all, from + n), (&decisions, &reasons))
         };
         own.iter().enumerate().map(answer).collect()
     }
@@ -228,7 +230,15 @@ fn find<'a>(
         let proposal = &*entry.proposal;
         let whole = proposal.whole.as_ref().map(|it| (Cow::Borrowed(it), &*proposal.path));
         let (parts, texts) = (Cow::Borrowed(&proposal.parts[..]), proposal.texts());
-        return Some(Judged { session: Some(entry.session), parts, texts, whole, decisions });
+        let reasons = reasons(reviewed, at, &texts);
+        return Some(Judged {
+            session: Some(entry.session),
+            parts,
+            texts,
+            whole,
+            decisions,
+            reasons,
+        });
     }
     let it = reviewed.texts.iter().find(|it| it.id == id)?;
     let texts = vec![
@@ -243,7 +253,21 @@ fn find<'a>(
         WireWhole::Rename => Whole::Rename { to: it.to.clone().unwrap_or_default() },
     });
     let whole = whole.map(|it| (Cow::Owned(it), &**path));
-    Some(Judged { session, parts, texts, whole, decisions })
+    let reasons = reasons(reviewed, at, &texts);
+    Some(Judged { session, parts, texts, whole, decisions, reasons })
+}
+
+/// The user's reasons for rejections of changes of a proposal, with these changes. `texts` are the proposal's. A reason
+/// whose changes are not known may be for each of them.
+fn reasons<'a>(reviewed: &'a Reviewed, at: usize, texts: &[Text]) -> Vec<(&'a [usize], &'a str)> {
+    let has_text = texts.first() != texts.last();
+    let is_meant = |it: &&WireReason| {
+        let is_known = it.changes.iter().any(|it| !it.is_empty());
+        let is_of_others = is_known && it.changes.get(at).is_none_or(Vec::is_empty);
+        if it.whole { !has_text } else { !is_of_others }
+    };
+    let changes = |it: &'a WireReason| it.changes.get(at).map_or(&[][..], |it| it);
+    reviewed.reasons.iter().filter(is_meant).map(|it| (changes(it), &*it.reason)).collect()
 }
 
 /// The changes that formatters made during the review and while saving.
@@ -278,7 +302,7 @@ fn answer_to_whole(
     } else {
         format!("The user {verb} the {change}, but {}", absent(&path))
     };
-    for it in reviewed.reasons.iter().filter(|it| it.lines.is_empty()) {
+    for it in reviewed.reasons.iter().filter(|it| it.whole) {
         text.push_str(&format!("\nThe user's reason: {}", it.reason));
     }
     if accepted && reviewed.deleted && reviewed.text.is_some() {

@@ -70,11 +70,13 @@ pub struct ProposedText {
     pub to: Option<PathBuf>,
 }
 
-/// Why the user rejected a change.
+/// Why the user rejected changes.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reason {
-    /// The proposed lines that were rejected.
-    pub lines: Vec<String>,
+    /// For each proposal, the changes that were rejected, counted from 0; all empty if they are not known.
+    pub changes: Vec<Vec<usize>>,
+    /// Whether the deletion, the renaming or the empty file was rejected, not changes of the text.
+    pub whole: bool,
     pub reason: String,
 }

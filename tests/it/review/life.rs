@@ -133,7 +133,7 @@ fn proposals_before_and_after_a_restart_of_the_program_are_reported_separately()
         L2, by me
         line 8, rejected, reads as before:
         l8
-        The user's reason: not now
+        The user's reason for line 8: not now
         </notice>"#]]
     .assert_eq(&scene.request(3).last_user_text());
 }

@@ -3,7 +3,9 @@
 
 mod ends;
 mod formatters;
+mod new_files;
 mod outside;
+mod reasons;
 
 use super::scene::{Scene, nine};
 use crate::kit::reply::Reply;

@@ -141,9 +141,9 @@ local function label(it)
   local r = it.r
   local what = r.whole and require('caliban.review.whole').line(r)
     or r.create and 'new'
-    or r.auto and count_pending(it) > 0 and 'written'
+    or count_pending(it) > 0 and state.on_disk(r)
     or nil
-  return clean(require('caliban.review.named').shown(r)), what and clean(what)
+  return require('caliban.review.named').shown(r), what and clean(what)
 end
 
 --- Whether a file's hunks are listed.

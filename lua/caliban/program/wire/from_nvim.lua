@@ -541,9 +541,11 @@
 
 ---@alias caliban.WireWhole 'delete'|'rename'
 
---- Why the user rejected a change.
+--- Why the user rejected changes.
 ---@class (exact) caliban.Reason
----@field lines string[] The proposed lines that were rejected.
+---@field changes integer[][] For each proposal, the changes that were rejected, counted from 0; all empty if they are
+--- not known.
+---@field whole boolean Whether the deletion, the renaming or the empty file was rejected, not changes of the text.
 ---@field reason string
 
 --- A change that a formatter made to the text.

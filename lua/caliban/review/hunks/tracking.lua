@@ -209,12 +209,13 @@ end
 
 --- Called when Neovim reads the buffer's text from disk again, or unloads the buffer: drops all hunks.
 ---@param r caliban.Tracked
----@return caliban.Hunk[] # the hunks that were pending
+---@return caliban.Hunk[] pending the hunks that were pending
+---@return string[]? lines the buffer's lines, if they are known
 function M.reread(r)
-  local was = index.list(r.hunks)
+  local was, lines = index.list(r.hunks), r.lines and rope.lines(r.lines, 0, r.lines.count)
   r.hunks, r.states, r.undoing, r.lines = index.of({}), {}, nil, nil
   forget(r)
-  return was
+  return was, lines
 end
 
 --- Called after Neovim has read the buffer's text from disk: the buffer has no unsaved changes of the user, and a new

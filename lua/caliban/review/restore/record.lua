@@ -25,7 +25,7 @@ local WHILE = 1000
 ---@field own boolean
 ---@field eol boolean
 ---@field decided? { fate: caliban.Verdict, of: integer[] }[] the first decision first
----@field reasons caliban.Reason[]
+---@field reasons caliban.Given[]
 ---@field was? string
 ---@field whole? caliban.Whole
 ---@field hunks caliban.Hunk[] with rows in the text of the base after all hunks are applied

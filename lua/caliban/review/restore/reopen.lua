@@ -15,10 +15,6 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
---- The sentence for the model about a hunk that does not fit any more.
-local LOST =
-  '(from Caliban, not from the user) The hunk could not be restored: the text around it changed while the editor was closed.'
-
 ---@class caliban.Reopening how to reopen a review in a buffer
 ---@field puts caliban.DiskEdit[][] ascending lists, each with rows of the text after the previous list
 ---@field hunks caliban.Hunk[] the pending hunks after `puts`
@@ -335,9 +331,7 @@ function M.enter(reviews, item)
   verdict.take_up(r, it.decided or {}, plan.again)
   state.set_acted(r, verdict.has_decisions(r))
   record.adopt(r, it.name)
-  for _, h in ipairs(plan.lost) do
-    state.add_reason(r, h.new, LOST)
-  end
+  verdict.decided(r, 'leave', plan.lost)
   local n = state.count(r)
   if n == 0 then
     -- the user has not decided anything in this Neovim yet

@@ -97,6 +97,11 @@ local edit = has({
   typed = maybe(is('boolean')),
 })
 local decision = has({ fate = is_fate, of = list(is_key) })
+local reason = has({
+  of = maybe(list(is_key)),
+  whole = maybe(is('boolean')),
+  reason = is('string'),
+})
 local whole = has({
   kind = is_kind,
   from = is('string'),
@@ -127,7 +132,7 @@ M.is_one = has({
   own = is('boolean'),
   eol = is('boolean'),
   decided = maybe(list(decision)),
-  reasons = list(has({ lines = lines, reason = is('string') })),
+  reasons = list(reason),
   was = maybe(is('string')),
   whole = maybe(whole),
   hunks = list(edit),

@@ -107,7 +107,8 @@ local function header(r)
   local title = r.whole and require('caliban.review.whole').title(r)
   ---@param by string
   local function with(by)
-    local written = r.auto and ', written' or ''
+    local on_disk = require('caliban.review.state').on_disk(r)
+    local written = on_disk and ', ' .. on_disk or ''
     local count = ('%d change%s%s%s'):format(n, n == 1 and '' or 's', by, written)
     local what = title and n == 0 and title or title and title .. ' · ' .. count or count
     what = r.create and 'new file · ' .. what or what

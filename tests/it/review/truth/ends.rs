@@ -32,7 +32,7 @@ fn hunks_on_which_the_user_did_not_decide_are_not_told_as_decided() {
     expect![[r#"
         The user did not decide on 2 changes in a.txt: they are not in the file.
         ---
-        a.txt: 2 not decided
+        a.txt: 2 not decided, but 2 not in the file any more
         ---
         as it was"#]]
     .assert_eq(&written("", Some(nine()), ":edit!<CR>"));
@@ -48,6 +48,63 @@ fn hunks_on_which_the_user_did_not_decide_are_not_told_as_decided() {
         ---
         l1 l2 l3 l4 l5 l6 l7 L8 L8b l9"#]]
     .assert_eq(&written("", None, "2G\\r:bdelete<CR>"));
+}
+
+#[test]
+fn what_a_read_of_the_file_from_disk_has_lost_is_told_to_the_user_too() {
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, but not in the file any more, 1 not decided on and not in the file.
+        line 2, accepted, but not in the file any more, reads as before:
+        l2
+        line 8, not decided on and not in the file, reads as before:
+        l8
+        ---
+        a.txt: 1 accepted, 1 not decided, but 2 not in the file any more
+        ---
+        as it was"#]].assert_eq(&asked("", nothing, "2G\\a:edit!<CR>"));
+    expect![[r#"
+        The user did not decide on 2 changes in a.txt: they are not in the file.
+        ---
+        a.txt: 2 not decided, but 2 not in the file any more
+        ---
+        as it was"#]]
+    .assert_eq(&asked("", nothing, ":edit!<CR>"));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 not decided on.
+        line 2, accepted:
+        L2
+        line 8, not decided on, now reads:
+        L8
+        L8b
+        ---
+        a.txt: 1 accepted, 1 not decided
+        ---
+        both changes"#]]
+    .assert_eq(&asked("", nothing, "2G\\a:w!<CR>:edit!<CR>"));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 not decided on.
+        line 2, accepted:
+        L2
+        line 8, not decided on, now reads:
+        L8
+        L8b
+        ---
+        a.txt: 1 accepted, 1 not decided
+        ---
+        both changes"#]]
+    .assert_eq(&written("", None, "2G\\a:edit!<CR>"));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 rejected and undone, 1 not decided on.
+        line 2, rejected, reads as before:
+        l2
+        line 8, not decided on, now reads:
+        L8
+        L8b
+        ---
+        a.txt: 1 rejected, 1 not decided
+        ---
+        l1 l2 l3 l4 l5 l6 l7 L8 L8b l9"#]]
+    .assert_eq(&written("", None, "2G\\r:edit!<CR>"));
 }
 
 #[test]

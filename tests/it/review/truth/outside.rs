@@ -367,7 +367,7 @@ fn reading_the_file_again_decides_on_no_pending_hunk() {
     expect![[r#"
         The user did not decide on 2 changes in a.txt: they are not in the file.
         ---
-        a.txt: 2 not decided
+        a.txt: 2 not decided, but 2 not in the file any more
         ---
         as it was"#]]
     .assert_eq(&asked("", nothing, ":edit!<CR>"));
@@ -378,7 +378,7 @@ fn reading_the_file_again_decides_on_no_pending_hunk() {
         line 8, not decided on and not in the file, reads as before:
         l8
         ---
-        a.txt: 1 accepted, 1 not decided
+        a.txt: 1 accepted, 1 not decided, but 2 not in the file any more
         ---
         as it was"#]]
     .assert_eq(&asked("", nothing, "2G\\a:edit!<CR>"));
@@ -401,7 +401,7 @@ fn reading_the_file_again_decides_on_no_pending_hunk() {
         line 8, not decided on and not in the file, reads as before:
         l8
         ---
-        a.txt: 1 rejected, 1 not decided
+        a.txt: 1 rejected, 1 not decided, but 1 not in the file any more
         ---
         as it was"#]]
     .assert_eq(&asked("", nothing, "2G\\r:edit!<CR>"));
