@@ -374,6 +374,11 @@ local subcommands = {
       return { 'permissions' }
     end,
   },
+  project = {
+    run = function()
+      require('caliban.chat').go_over()
+    end,
+  },
   restart = {
     run = function()
       require('caliban.program.process').restart()

@@ -13,6 +13,7 @@ mod moves;
 mod names;
 mod old;
 mod out;
+mod projects;
 mod second;
 mod titles;
 

@@ -31,6 +31,7 @@ end
 ---@return caliban.Chat? # nil if the program cannot run, after telling the user
 function M.get()
   if not chats.current then
+    require('caliban.chat.home').follow()
     local fresh = require('caliban.config').get().resume == false
     local message = fresh and { kind = 'new', ephemeral = false } or { kind = 'open' }
     if not require('caliban.program.process').ask(message) then
@@ -64,9 +65,15 @@ end
 function M.show(focus)
   local chat = M.get()
   if chat then
+    require('caliban.chat.home').tell()
     require('caliban.chat.windows').open(chat, focus)
   end
   return chat
+end
+
+--- Opens the chat of the current folder's project.
+function M.go_over()
+  require('caliban.chat.home').go(M.show)
 end
 
 --- Opens another session, which is shown as soon as it is open.
@@ -79,6 +86,7 @@ function M.switch(message)
     return
   end
   local current = chats.current ---@as caliban.Chat?
+  require('caliban.chat.home').tell()
   if not require('caliban.program.process').ask(message) then
     return
   elseif current then

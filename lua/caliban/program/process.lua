@@ -14,6 +14,8 @@ local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here)))
 ---@field outliving table<string, table> verdicts and drafts, kept for the next program
 ---@field stderr string[] the last lines that the program wrote
 ---@field ended? string why the program does not run any more
+---@field folder? string the working directory in which the program was started: its project does not change
+---@field moves? boolean whether the program is being started in another folder
 local link = { queue = {}, outliving = {}, stderr = {} }
 
 ---@class caliban.ProcessListener callbacks of modules that depend on this module
@@ -120,7 +122,7 @@ end
 --- The files with an open review, or with a verdict that the program had not received when it
 --- ended.
 ---@return string[] absolute paths
-local function under_review()
+function M.under_review()
   local out = {}
   for _, it in ipairs(listeners) do
     vim.list_extend(out, it.under_review and it.under_review() or {})
@@ -151,18 +153,25 @@ function M.start()
     return false, ('%s could not be started.'):format(path)
   end
   link.job = job
+  link.folder = link.folder or vim.fn.getcwd()
   -- quicker than `api_info()`, which takes a millisecond
   local version = vim.api.nvim_exec2('version', { output = true }).output:match('NVIM v(%S+)')
   transmit({
     kind = 'hello',
     version = require('caliban.version'),
     nvim = version or '?',
-    cwd = vim.fn.getcwd(),
-    reviews = under_review(),
+    cwd = link.folder,
+    reviews = M.under_review(),
     leader = require('caliban.editor.maps').leader(),
     config = require('caliban.config').wire(),
   })
   return true
+end
+
+--- The folder in which the program was started.
+---@return string? # nil before the first start
+function M.folder()
+  return link.folder
 end
 
 --- The channel of the running program; nil while no program runs. Each new program has a new channel.
@@ -245,7 +254,9 @@ end
 
 --- Restarts the program, after the running one has saved everything and released its sessions.
 --- Opens every chat again; the transcripts are painted from the sessions.
-function M.restart()
+---@param folder? string the folder of another project: the program is started there, without the open chats
+function M.restart(folder)
+  link.folder, link.moves = folder or link.folder, folder ~= nil or link.moves
   if link.job then
     link.leaving, link.job, link.welcome = link.job, nil, nil
     vim.fn.jobstop(link.leaving)
@@ -259,9 +270,9 @@ function M.restart()
   if not ok then
     return say(why or '')
   end
-  local unsent = link.queue
-  link.queue = {}
-  for _, it in ipairs(listeners) do
+  local unsent, moves = link.queue, link.moves
+  link.queue, link.moves = {}, nil
+  for _, it in ipairs(moves and {} or listeners) do
     local _ = it.restarted and it.restarted()
   end
   vim.list_extend(link.queue, unsent)

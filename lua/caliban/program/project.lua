@@ -15,18 +15,20 @@ local AGENT = 65536
 --- How many bytes of a session's file are read to find the session that gave it its task.
 local HEAD = 8192
 
---- The project's root: that of the current chat, otherwise the nearest folder with `.git`,
---- otherwise the working directory.
+--- The project's root: that of the current chat, otherwise that of the working directory.
 ---@return string
 function M.root()
-  local root = require('caliban.program.roots').current()
-  if root then
-    return root
-  end
-  local cwd = vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd()
-  for folder in vim.fs.parents(cwd .. '/.') do
-    if vim.uv.fs_lstat(vim.fs.joinpath(folder, '.git')) then
-      return folder
+  return require('caliban.program.roots').current() or M.root_of(vim.fn.getcwd())
+end
+
+--- The root of a folder's project: the nearest folder with `.git`, otherwise the folder itself.
+---@param folder string
+---@return string
+function M.root_of(folder)
+  local cwd = vim.uv.fs_realpath(folder) or folder
+  for parent in vim.fs.parents(cwd .. '/.') do
+    if vim.uv.fs_lstat(vim.fs.joinpath(parent, '.git')) then
+      return parent
     end
   end
   return cwd
