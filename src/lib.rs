@@ -19,6 +19,7 @@ pub mod session;
 pub mod view;
 pub mod regular;
 pub mod clock;
+pub mod chance;
 pub mod store;
 pub mod provider;
 pub mod sandbox;

@@ -51,8 +51,10 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     for path in pinned(sandbox) {
         over_itself(&path)?;
     }
-    for path in sandbox.fixed.iter().filter(|it| it.exists()) {
-        make_fixed(path)?;
+    for path in &sandbox.fixed {
+        if is_there(path)? {
+            make_fixed(path)?;
+        }
     }
     for path in sandbox.hidden.iter().filter(|it| it.exists()) {
         let holes = sandbox.shown.iter().filter(|it| *it != path && it.starts_with(path));
@@ -192,6 +194,11 @@ fn unescaped(text: &str) -> PathBuf {
 fn over_itself(path: &Path) -> Result<(), String> {
     mount(Some(path), path, NONE, MsFlags::MS_BIND | MsFlags::MS_REC, NONE)
         .map_err(|it| format!("{}: {it}", path.display()))
+}
+
+/// Whether there is a file or folder at this path. An error counts as neither.
+fn is_there(path: &Path) -> Result<bool, String> {
+    path.try_exists().map_err(|it| format!("{}: {it}", path.display()))
 }
 
 fn make_fixed(path: &Path) -> Result<(), String> {

@@ -9,7 +9,8 @@ use super::Desk;
 use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
 use super::git::settings::Known;
-use super::planted::Places;
+use super::planted::{Agreed, Places};
+use crate::chance;
 use crate::reach;
 use crate::regular;
 use crate::rules::{self, Rules};
@@ -17,8 +18,7 @@ use crate::sandbox::gate::Gate as Cover;
 use crate::sandbox::network::Network;
 use crate::sandbox::{self, Sandbox, Strength};
 use crate::web::proxy::Gate;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tempfile::NamedTempFile;
@@ -104,6 +104,8 @@ pub struct Confinement {
     owned: Option<Vec<PathBuf>>,
     /// The locked paths that the command may change with the user's consent.
     unlocked: Vec<String>,
+    /// What the user has agreed to for commands of all conversations of the project.
+    agreed: Arc<watch::Sender<Agreed>>,
     /// Hosts that the user has opened. They are open even if `is_closed` is set.
     opened: Vec<String>,
     /// The rules for the connections of running commands.
@@ -244,7 +246,7 @@ impl Confinement {
         let made =
             made.as_ref().ok_or_else(|| io::Error::other("no temporary folder can be made"))?;
         let mut limits = self.limited(desk, strength, made)?;
-        limits.pass = password()?;
+        limits.pass = chance::word()?;
         if let Some(file) = limits.places.as_ref().map(Places::configuration) {
             let known = self.known.get_or_init(|| Known::new(&desk.root, file));
             limits.known = known.await.clone();
@@ -296,7 +298,7 @@ impl Confinement {
         writable.push(seen.clone());
         let places = Places::new(&desk.root, common.clone().filter(|_| !self.is_apart));
         let places = places.unlocking(&self.unlocked);
-        let (mut fixed, mut pinned) = protected(&desk.root, &places);
+        let (mut fixed, mut pinned) = protected(&desk.root, &places)?;
         if let Some(common) = common {
             fixed.append(&mut pinned);
             writable.extend((!self.is_apart).then_some(common));
@@ -339,6 +341,7 @@ impl Confinement {
             pass: String::new(),
             channel: channel.flatten(),
             known: Known::default(),
+            agreed: self.agreed.clone(),
         })
     }
 
@@ -399,24 +402,20 @@ impl Confinement {
 }
 
 /// The paths of the project that are locked, and the folder of its repository.
-fn protected(root: &Path, places: &Places) -> (Vec<PathBuf>, Vec<PathBuf>) {
+fn protected(root: &Path, places: &Places) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let mut fixed = places.locked().map_err(io::Error::other)?;
     if root.join(".git/HEAD").is_file() {
         // only a folder that exists can be protected
-        let _ = std::fs::create_dir(root.join(".git/hooks"));
+        let hooks = root.join(".git/hooks");
+        if std::fs::create_dir(&hooks).is_ok() {
+            fixed.push(hooks);
+        }
     }
-    let mut fixed = places.locked();
     if cfg!(target_os = "macos") {
         // Seatbelt can also lock paths that do not exist yet
         fixed.extend(reach::locked().map(|it| root.join(it)));
     }
-    (fixed, vec![root.join(".git")])
-}
-
-/// A password that nobody can guess.
-fn password() -> io::Result<String> {
-    let mut bytes = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+    Ok((fixed, vec![root.join(".git")]))
 }
 
 /// The entry of a folder that all programs share which is this path, or contains it; the shared folder itself if it is

@@ -3,23 +3,33 @@
 //! so a file that does not exist yet is taken back as soon as it is there: it is renamed, in a repository into a folder of
 //! the repository's own. What the repository held before the conversation stays (`tracked`).
 
+mod agreed;
+mod fresh;
+mod seen;
+mod tracked;
+
+pub(super) use agreed::Agreed;
+
+use crate::chance;
 use crate::reach::{Lock, Locks};
 use crate::regular::direct;
 use crate::tool::git::baseline::Baseline;
 use crate::tool::git::settings::{self, Known};
 use crate::tool::{Stamp, Workspace, disk};
+use agreed::Consent;
+use fresh::Fresh;
+use seen::{Found, look, open_up};
 use std::collections::BTreeMap;
-use std::fs::{self, DirEntry};
+use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::NamedTempFile;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval};
 use tracked::Tracked;
-
-mod tracked;
 
 /// The time between two looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -27,12 +37,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const MARK: &str = "refused";
 /// The most files of a new folder for which the editor is asked whether the user has written them.
 const MOST: usize = 20;
-/// A new repository's configuration of this many bytes or more is not read, but counts as one that names programs.
-const LARGEST: u64 = 100_000;
-
-/// The locked paths that exist, with the target of those that are symbolic links.
-type Found = BTreeMap<PathBuf, Option<PathBuf>>;
-
+/// The most numbers behind the name of a file that was taken back.
+const NUMBERS: u32 = 100;
 type Stamps = BTreeMap<PathBuf, Stamp>;
 
 /// The folders of a command in which locked paths may lie.
@@ -58,6 +64,11 @@ pub(super) struct Watch {
     stuck: Vec<PathBuf>,
     /// `None` outside of a repository.
     tracked: Option<Tracked>,
+    fresh: Fresh,
+    /// What the user has agreed to for other commands of the conversation.
+    agreed: watch::Receiver<Agreed>,
+    /// The user's consent for this command.
+    consent: Option<Consent>,
     /// The file by which git asks for a change of the repository's configuration.
     settings: Option<Arc<(NamedTempFile, Known)>>,
 }
@@ -66,6 +77,8 @@ pub(super) struct Watch {
 pub(super) struct Watching {
     running: oneshot::Sender<()>,
     taken: mpsc::UnboundedReceiver<Taken>,
+    /// `None` once the watch has failed, or has ended.
+    failed: Option<oneshot::Receiver<()>>,
 }
 
 /// A file that was taken back.
@@ -83,8 +96,10 @@ pub(super) struct Taken {
 enum What {
     /// It has this name now.
     Renamed(String),
-    /// Why it could not be renamed.
+    /// Why it could not be renamed. The command is ended.
     Stuck(String),
+    /// Why nobody knows which files the command has created. The command is ended.
+    Unseen(String),
     /// The index has these files, and they are marked as not checked out, because the one at the path was renamed.
     Kept(Vec<String>),
 }
@@ -101,19 +116,19 @@ impl Places {
         self
     }
 
-    /// The locked paths that exist.
-    pub(super) fn locked(&self) -> Vec<PathBuf> {
-        self.found().into_iter().map(|it| it.0).collect()
+    /// The locked paths that exist. The error is a clause.
+    pub(super) fn locked(&self) -> Result<Vec<PathBuf>, String> {
+        Ok(self.found()?.into_iter().map(|it| it.0).collect())
     }
 
-    fn found(&self) -> Found {
+    fn found(&self) -> Result<Found, String> {
         let mut found = Found::new();
-        look(&self.locks, &self.root, &mut Vec::new(), &mut found);
+        look(&self.locks, &self.root, &mut Vec::new(), &mut found)?;
         if let Some(common) = &self.common {
-            look(&self.locks, common, &mut vec![".git".to_owned()], &mut found);
+            look(&self.locks, common, &mut vec![".git".to_owned()], &mut found)?;
         }
         found.retain(|it, _| !self.unlocked.contains(it));
-        found
+        Ok(found)
     }
 
     /// Answers git, if it asks for a change of the repository's configuration.
@@ -128,42 +143,32 @@ impl Places {
         self.common.clone().unwrap_or_else(|| self.root.join(".git")).join("config")
     }
 
+    /// The watch for a command with these limits. The error is a clause.
     pub(super) fn watch(
         &self,
         workspace: Arc<dyn Workspace>,
         baseline: Option<Arc<Baseline>>,
         settings: Option<(NamedTempFile, Known)>,
-    ) -> Watch {
-        Watch {
+        agreed: &Arc<watch::Sender<Agreed>>,
+    ) -> Result<Watch, String> {
+        let before = self.found()?;
+        let git = self.root.join(".git");
+        let is_new = !before.keys().any(|it| it.starts_with(&git));
+        let unlocked = Some(self.unlocked.clone()).filter(|it| !it.is_empty());
+        Ok(Watch {
             places: self.clone(),
             workspace,
-            before: self.found(),
+            before,
             written: BTreeMap::new(),
             taken: Vec::new(),
             stuck: Vec::new(),
             tracked: baseline.map(Tracked::new),
+            fresh: Fresh::new(is_new.then_some(git)),
+            agreed: agreed.subscribe(),
+            consent: unlocked.map(|it| Consent::new(agreed.clone(), it)),
             settings: settings.map(Arc::new),
-        }
+        })
     }
-}
-
-/// Adds the locked paths in a folder, whose own path below the root is `parts`.
-fn look(locks: &Locks, folder: &Path, parts: &mut Vec<String>, found: &mut Found) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        parts.push(entry.file_name().to_string_lossy().into_owned());
-        let link = is_link(&entry).then(|| fs::read_link(entry.path()).unwrap_or_default());
-        match locks.find(parts) {
-            Some(Lock::Above) if link.is_none() => look(locks, &entry.path(), parts, found),
-            Some(_) => drop(found.insert(entry.path(), link)),
-            None => (),
-        }
-        parts.pop();
-    }
-}
-
-fn is_link(entry: &DirEntry) -> bool {
-    entry.file_type().is_ok_and(|it| it.is_symlink())
 }
 
 impl Watching {
@@ -172,10 +177,23 @@ impl Watching {
         std::iter::from_fn(|| self.taken.try_recv().ok()).collect()
     }
 
+    /// Waits until the watch cannot do its work any more, so that the command has to end. Nothing is lost if this future
+    /// is dropped.
+    pub(super) async fn failed(&mut self) {
+        if let Some(failed) = &mut self.failed {
+            let is_failed = failed.await.is_ok();
+            self.failed = None;
+            if is_failed {
+                return;
+            }
+        }
+        std::future::pending::<()>().await;
+    }
+
     /// Looks once more, when nothing of the command is left that could create a file. Returns what was taken back since
     /// the last call of `taken`.
     pub(super) async fn end(self) -> Vec<Taken> {
-        let Watching { running, mut taken } = self;
+        let Watching { running, mut taken, .. } = self;
         drop(running);
         let mut all = Vec::new();
         while let Some(it) = taken.recv().await {
@@ -190,6 +208,8 @@ impl Watch {
     pub(super) fn start(mut self) -> Watching {
         let (running, mut ended) = oneshot::channel();
         let (sender, taken) = mpsc::unbounded_channel();
+        let (failing, failed) = oneshot::channel();
+        let mut failing = Some(failing);
         tokio::spawn(async move {
             let mut looks = interval(LOOK);
             looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -200,12 +220,18 @@ impl Watch {
                     _ = &mut ended => is_last = true,
                 }
                 self.look(is_last).await;
+                if is_last {
+                    self.consent = None;
+                }
                 for it in std::mem::take(&mut self.taken) {
+                    if it.is_failure() {
+                        failing.take().map(|it| it.send(()));
+                    }
                     let _ = sender.send(it);
                 }
             }
         });
-        Watching { running, taken }
+        Watching { running, taken, failed: Some(failed) }
     }
 
     /// Takes back the locked paths that the command has created since the beginning. A path that the user has written in
@@ -220,16 +246,20 @@ impl Watch {
             }
             places.found()
         };
-        let Ok(now) = tokio::task::spawn_blocking(looking).await else { return };
-        let is_new = |it: &(&PathBuf, &Option<PathBuf>)| match self.before.get(it.0) {
-            None => true,
-            // a link can be replaced, because no mount lies on it
-            Some(before) => before.is_some() && before != it.1,
+        let looked = tokio::task::spawn_blocking(looking).await;
+        let now = match looked.map_err(|it| it.to_string()).flatten() {
+            Ok(now) => now,
+            Err(why) => return self.fail(why),
         };
-        let new: Vec<PathBuf> = now.iter().filter(is_new).map(|it| it.0.clone()).collect();
+        let new: Vec<PathBuf> = now
+            .iter()
+            .filter(|it| self.is_new(it.0, it.1.as_ref()))
+            .map(|it| it.0.clone())
+            .collect();
         for path in new {
-            if !self.is_fresh_repository(&path)
+            if !self.fresh.has(&path).await
                 && !is_worktrees(&path)
+                && !self.agreed.borrow().has(&path)
                 && !self.is_written_by_user(&path).await
                 && !self.is_known(&path, is_last).await
             {
@@ -237,6 +267,27 @@ impl Watch {
             }
         }
         self.keep().await;
+    }
+
+    /// Whether no mount protects the path from the command.
+    fn is_new(&self, path: &Path, link: Option<&PathBuf>) -> bool {
+        match self.before.get(path) {
+            None => true,
+            // a link can be replaced, because no mount lies on it
+            Some(before) => {
+                before.is_some() && before.as_ref() != link || self.agreed.borrow().was_open(path)
+            }
+        }
+    }
+
+    /// The command has to end, because nobody knows what it creates.
+    fn fail(&mut self, why: String) {
+        let root = self.places.root.clone();
+        if !self.stuck.contains(&root) {
+            let it = self.refusal(&root, What::Unseen(why));
+            self.taken.push(it);
+            self.stuck.push(root);
+        }
     }
 
     /// Whether the path is one that the repository held.
@@ -277,24 +328,6 @@ impl Watch {
         }
         self.written.insert(path.to_owned(), files);
         true
-    }
-
-    /// Whether the path belongs to a repository that the command has made at the root, and names no program.
-    fn is_fresh_repository(&self, path: &Path) -> bool {
-        let git = self.places.root.join(".git");
-        let is_new = !self.before.keys().any(|it| it.starts_with(&git));
-        let is_small = || fs::metadata(path).is_ok_and(|it| it.len() < LARGEST);
-        is_new
-            && path.strip_prefix(&git).is_ok_and(|it| match it.to_str() {
-                Some("config") => {
-                    is_small() && fs::read_to_string(path).is_ok_and(|it| is_harmless(&it))
-                }
-                Some("hooks") => fs::read_dir(path).is_ok_and(|all| {
-                    all.flatten().all(|it| it.file_name().to_string_lossy().ends_with(".sample"))
-                }),
-                Some("info") => true,
-                _ => false,
-            })
     }
 
     fn take(&mut self, path: &Path) {
@@ -347,63 +380,35 @@ fn marked(path: &Path) -> String {
     format!("{}.{MARK}", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// Renames a file to `to`, with a number if that name is in use. Follows no links.
+/// Renames a file to `to`, with more behind the name if that name is in use. Follows no links. If the user has no right
+/// to write in the user's own folder, the user gets the right again.
 fn renamed(path: &Path, to: &Path) -> Result<PathBuf, String> {
     let name = to.file_name().unwrap_or_default().to_string_lossy();
-    let names = (1..100).map(|n| match n {
+    let names = (1..NUMBERS).map(|n| match n {
         1 => to.to_owned(),
         n => to.with_file_name(format!("{name}{n}")),
     });
-    let mut free = names.filter(|it| direct::metadata(it).is_err());
-    let to = free.next().ok_or("there are too many files with that name")?;
-    direct::rename(path, &to).map(|()| to).map_err(|it| crate::text::cause(&it))
+    let is_free =
+        |it: &PathBuf| direct::metadata(it).is_err_and(|fault| fault.kind() == ErrorKind::NotFound);
+    // a command may have made files of all these names, but of none that it cannot guess
+    let other = || chance::word().map(|it| to.with_file_name(format!("{name}-{it}")));
+    let failed = |fault| crate::text::cause(&fault);
+    let to = names.into_iter().find(is_free).map_or_else(other, Ok).map_err(failed)?;
+    let rename = || direct::rename(path, &to);
+    let done = rename().or_else(|fault| match path.parent() {
+        Some(above) if fault.kind() == ErrorKind::PermissionDenied => {
+            open_up(above).and_then(|()| rename())
+        }
+        _ => Err(fault),
+    });
+    done.map(|()| to).map_err(failed)
 }
 
 /// Whether this file of a worktree leads to the worktree's own repository and nowhere else.
 fn is_worktrees(path: &Path) -> bool {
     let is_its = path.ends_with("commondir")
         && path.ancestors().nth(2).is_some_and(|it| it.ends_with("worktrees"));
-    let is_small = || fs::metadata(path).is_ok_and(|it| it.len() < LARGEST);
-    is_its && is_small() && fs::read_to_string(path).is_ok_and(|it| it.trim_end() == "../..")
-}
-
-/// Whether the configuration of a repository has only settings by which git runs no program.
-fn is_harmless(config: &str) -> bool {
-    const SECTIONS: &[&str] =
-        &["branch", "core", "extensions", "gc", "init", "pull", "push", "remote", "user"];
-    const KEYS: &[&str] = &[
-        "autocrlf",
-        "auto",
-        "bare",
-        "compatobjectformat",
-        "default",
-        "defaultbranch",
-        "email",
-        "eol",
-        "fetch",
-        "filemode",
-        "ignorecase",
-        "logallrefupdates",
-        "merge",
-        "name",
-        "objectformat",
-        "precomposeunicode",
-        "rebase",
-        "refstorage",
-        "remote",
-        "repositoryformatversion",
-        "symlinks",
-        "url",
-    ];
-    config.lines().map(str::trim).filter(|it| !it.is_empty()).all(|line| {
-        let lower = line.to_ascii_lowercase();
-        if let Some(section) = lower.strip_prefix('[') {
-            let name = section.split([' ', ']', '\t']).next().unwrap_or_default();
-            return section.ends_with(']') && SECTIONS.contains(&name);
-        }
-        let key = lower.split('=').next().unwrap_or_default().trim();
-        KEYS.contains(&key) && !lower.contains("::") && !lower.ends_with('\\')
-    })
+    is_its && fresh::read(path).is_some_and(|it| it.trim_end() == "../..")
 }
 
 /// What a model is told about the files that were taken back from its command.
@@ -411,9 +416,11 @@ pub(super) fn told(taken: &[Taken]) -> Option<String> {
     let refused = taken.iter().filter_map(|Taken { path, why, what }| match what {
         What::Renamed(to) => Some(format!("{path}, which {why} (renamed to {to})")),
         What::Stuck(fault) => {
-            Some(format!("{path}, which {why} (it could not be renamed: {fault})"))
+            Some(format!(
+                "{path}, which {why} (it could not be renamed: {fault}. The command was ended because of this)"
+            ))
         }
-        What::Kept(_) => None,
+        What::Kept(_) | What::Unseen(_) => None,
     });
     let refused = refused.collect::<Vec<_>>().join("; ");
     let refused = (!refused.is_empty()).then(|| {
@@ -435,14 +442,28 @@ pub(super) fn told(taken: &[Taken]) -> Option<String> {
              shell: the user is asked]"
         )
     });
-    let all: Vec<String> = refused.into_iter().chain(kept).collect();
+    let unseen = taken.iter().find_map(|it| match &it.what {
+        What::Unseen(why) => Some(format!(
+            "[the command was ended, because Caliban could not look for files that commands may not create: {why}]"
+        )),
+        _ => None,
+    });
+    let all: Vec<String> = refused.into_iter().chain(kept).chain(unseen).collect();
     (!all.is_empty()).then(|| all.join("\n"))
 }
 
 impl Taken {
+    /// Whether the watch could not do its work.
+    fn is_failure(&self) -> bool {
+        matches!(self.what, What::Stuck(_) | What::Unseen(_))
+    }
+
     /// The line for the log of permissions.
     pub(super) fn decision(&self, command: &str) -> String {
         let first: String = command.chars().take(100).collect();
+        if let What::Unseen(why) = &self.what {
+            return format!("ended: {why}; {}", first.escape_debug());
+        }
         let verb = match self.what {
             What::Kept(_) => "check out",
             _ => "create",

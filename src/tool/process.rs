@@ -173,6 +173,12 @@ impl Process {
                         self.enter(Stage::Exited, LINGER);
                     }
                 }
+                () = failed(&mut self.watch), if self.is_running() => {
+                    // what the command creates from now on would stay
+                    self.end.is_stopped = true;
+                    self.supervised.signal(Signal::KILL);
+                    self.enter(Stage::Killed, GRACE);
+                }
                 () = sleep_until(deadline), if self.deadline.is_some() => match self.stage {
                     Stage::Exited | Stage::Killed => {
                         self.end.is_left = true;
@@ -219,6 +225,10 @@ impl Process {
         }
     }
 
+    fn is_running(&self) -> bool {
+        matches!(self.stage, Stage::Running | Stage::Ending)
+    }
+
     fn terminate(&mut self) {
         self.supervised.signal(Signal::TERM);
         self.enter(Stage::Ending, GRACE);
@@ -254,6 +264,14 @@ impl Process {
     /// The connections that the sandbox has refused since the last call.
     pub(super) fn refused(&mut self) -> Vec<Refusal> {
         self.proxy.as_mut().map(Proxy::refusals).unwrap_or_default()
+    }
+}
+
+/// Waits until the watch over the command has failed; forever if there is none.
+async fn failed(watch: &mut Option<Watching>) {
+    match watch {
+        Some(watch) => watch.failed().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -159,7 +159,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         // other commands must not use this command's proxy
         secrets.extend(limits.as_ref().filter(|it| it.has_proxy()).map(|it| it.pass.clone()));
         let gate = limits.as_ref().and_then(|it| desk.confinement.gate(desk, it));
-        let watch = limits.as_mut().and_then(|it| it.watch(desk));
+        let watch = limits.as_mut().map_or(Ok(None), |it| it.watch(desk)).map_err(started)?;
         if args.background {
             let is_contained = limits.is_some() && desk.confinement.contains(&desk.root);
             let start = Start {

@@ -9,6 +9,8 @@ mod gate;
 mod git;
 #[cfg(target_os = "linux")]
 mod refused;
+#[cfg(target_os = "linux")]
+mod watched;
 
 use crate::grants::{call, is_asked};
 use crate::kit::reply::Reply;

@@ -8,12 +8,13 @@ use crate::supervisor;
 use crate::tool::Desk;
 use crate::tool::git::baseline::Baseline;
 use crate::tool::git::settings::Known;
-use crate::tool::planted::{Places, Watch};
-use std::io::{Read, Seek};
+use crate::tool::planted::{Agreed, Places, Watch};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::NamedTempFile;
 use tokio::process::Command;
+use tokio::sync::watch;
 
 /// Environment variables that contain the path of such a socket.
 const NAMED: &[&str] = &[
@@ -48,6 +49,8 @@ pub struct Limits {
     pub(super) channel: Option<NamedTempFile>,
     /// Where the repository's branches went before the conversation.
     pub(super) known: Known,
+    /// What the user has agreed to for commands.
+    pub(super) agreed: Arc<watch::Sender<Agreed>>,
 }
 
 impl Limits {
@@ -58,7 +61,7 @@ impl Limits {
 
     /// The locked paths that exist and that the command may not write, but for those in the folder of the repository.
     pub(in crate::tool) fn fixed(&self, root: &Path) -> Vec<PathBuf> {
-        let mut all = self.places.as_ref().map(Places::locked).unwrap_or_default();
+        let mut all = self.places.as_ref().and_then(|it| it.locked().ok()).unwrap_or_default();
         let git = root.join(".git");
         all.retain(|it| it.starts_with(root) && !it.starts_with(&git));
         all
@@ -72,11 +75,13 @@ impl Limits {
         }
     }
 
-    /// Watches for files that the command may not create (see `planted`).
-    pub(in crate::tool) fn watch(&mut self, desk: &Desk) -> Option<Watch> {
+    /// Watches for files that the command may not create (see `planted`). After an error the command must not run.
+    pub(in crate::tool) fn watch(&mut self, desk: &Desk) -> io::Result<Option<Watch>> {
         let settings = self.channel.take().map(|it| (it, self.known.clone()));
         let baseline = self.baseline.clone();
-        self.places.as_ref().map(|it| it.watch(desk.workspace.clone(), baseline, settings))
+        let watch =
+            |it: &Places| it.watch(desk.workspace.clone(), baseline, settings, &self.agreed);
+        self.places.as_ref().map(watch).transpose().map_err(io::Error::other)
     }
 
     /// Sets the variables for the command's temporary folder, and removes the variables with sockets that the command

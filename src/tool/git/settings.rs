@@ -313,6 +313,30 @@ fn is_harmless((name, value): &(String, String)) -> bool {
     is_plain && (WHOLE.contains(&name.as_str()) || is_part())
 }
 
+/// Whether git runs nothing because of the configuration of a repository that a command has just made, and fetches from
+/// no folder of this machine and pushes into none.
+pub(in crate::tool) fn is_fresh(text: &str) -> bool {
+    const MADE: [&str; 12] = [
+        "core.autocrlf",
+        "core.bare",
+        "core.eol",
+        "core.filemode",
+        "core.ignorecase",
+        "core.logallrefupdates",
+        "core.precomposeunicode",
+        "core.symlinks",
+        "extensions.compatobjectformat",
+        "extensions.objectformat",
+        "extensions.refstorage",
+        "push.default",
+    ];
+    let Some(all) = settings(text) else { return false };
+    let (none, known) =
+        (Settings::new(), Known { branches: Some(BTreeSet::new()), ..Known::default() });
+    let is_redirecting = known.redirecting(&none, &all).next().is_some();
+    all.iter().all(|it| is_harmless(it) || MADE.contains(&it.0.as_str())) && !is_redirecting
+}
+
 fn message(channel: &mut File) -> Option<Message> {
     serde_json::from_str(&text(channel)?).ok()
 }

@@ -40,11 +40,14 @@ impl Room {
 }
 
 fn watch(root: &Path) -> Watch {
-    Places::new(root, None).watch(
-        Arc::new(Disk { root: root.to_owned(), is_apart: false }),
-        None,
-        None,
-    )
+    Places::new(root, None)
+        .watch(
+            Arc::new(Disk { root: root.to_owned(), is_apart: false }),
+            None,
+            None,
+            &Arc::default(),
+        )
+        .unwrap()
 }
 
 fn write(root: &Path, path: &str, text: &str) {
@@ -132,7 +135,7 @@ fn a_replaced_link_is_restored() {
 #[test]
 fn a_new_repository_stays_unless_it_names_programs() {
     let mut room = Room::with(&["a"]);
-    let plain = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n[remote \"origin\"]\n\turl = ../x\n";
+    let plain = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n[remote \"origin\"]\n\turl = https://example.org/x\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
     room.write(".git/config", plain);
     room.write(".git/hooks/pre-commit.sample", "");
     room.write(".git/info/exclude", "");
@@ -147,6 +150,17 @@ fn a_new_repository_stays_unless_it_names_programs() {
         "[include]\npath = x\n",
         "[filter \"a\"]\nclean = x\n",
         "[remote \"origin\"]\nurl = ext::sh -c x\n",
+        "[core] fsmonitor = \"x\" #]\n",
+        "[core] bare = false # ]\nfsmonitor = x\n",
+        "[core]\n\tbare = false\n[core \"]\"]\n\tx = y\n",
+        "[branch \"main\"]\nremote = vendor/lib\n",
+        "[branch \"main\"]\npushRemote = ../lib\n",
+        "[remote \"origin\"]\nurl = ../lib\n",
+        "[remote \"origin\"]\nurl = file:///lib\n",
+        "[remote \"origin\"]\npushurl = ../lib\n",
+        "[remote]\npushDefault = ../lib\n",
+        "[core]\nworktree = x\n",
+        "[broken\n",
     ] {
         room.write(".git/config", evil);
         let taken = room.taken();
@@ -158,7 +172,9 @@ fn a_new_repository_stays_unless_it_names_programs() {
 fn a_file_that_cannot_be_renamed_is_reported() {
     let what = What::Stuck("no".into());
     let taken = Taken { path: ".envrc".into(), why: "runs", what };
-    assert!(told(&[taken]).unwrap().contains(".envrc, which runs (it could not be renamed: no)"));
+    assert!(told(&[taken]).unwrap().contains(
+        ".envrc, which runs (it could not be renamed: no. The command was ended because of this)"
+    ));
 }
 
 #[test]
@@ -176,7 +192,8 @@ fn a_file_of_the_repository_that_is_being_written_stays_as_long_as_it_grows() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let baseline = runtime.block_on(Baseline::new(&room.path(""), None)).map(Arc::new);
     let workspace = Arc::new(Disk { root: room.path(""), is_apart: false });
-    let mut watch = Places::new(&room.path(""), None).watch(workspace, baseline, None);
+    let places = Places::new(&room.path(""), None);
+    let mut watch = places.watch(workspace, baseline, None, &Arc::default()).unwrap();
     let mut look = |is_last: bool| {
         runtime.block_on(watch.look(is_last));
         told(&std::mem::take(&mut watch.taken)).unwrap_or_default()

@@ -15,7 +15,7 @@ const MOST: usize = 1000;
 const FOLDER: &str = "refused";
 
 /// Files and links with what tells that they have changed.
-type Marks = BTreeMap<PathBuf, String>;
+pub(super) type Marks = BTreeMap<PathBuf, String>;
 
 pub(super) struct Tracked {
     baseline: Arc<Baseline>,
@@ -99,7 +99,7 @@ impl Tracked {
 }
 
 /// The files and links at and below a path; `None` if there is anything else, or too much.
-fn marks(path: &Path) -> Option<Marks> {
+pub(super) fn marks(path: &Path) -> Option<Marks> {
     let mut marks = Marks::new();
     mark(path, &mut marks).then_some(marks)
 }

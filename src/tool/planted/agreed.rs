@@ -1,0 +1,58 @@
+//! Locked paths that git changes with the user's consent. All running commands of a conversation know of them, so that
+//! the watch of none takes back what the user has agreed to.
+
+use super::tracked::{Marks, marks};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+#[derive(Default)]
+pub(in crate::tool) struct Agreed {
+    /// The paths that running commands may change.
+    running: Vec<PathBuf>,
+    /// The paths that commands could change, as they were when these commands ended.
+    done: BTreeMap<PathBuf, Marks>,
+}
+
+/// The user's consent for one command, until the command has ended.
+pub(super) struct Consent {
+    all: Arc<watch::Sender<Agreed>>,
+    paths: Vec<PathBuf>,
+}
+
+impl Agreed {
+    /// Whether the path is as a command has left it that could change the path with the user's consent, or such a
+    /// command runs.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        let is_left = |it: &Marks| marks(path).as_ref() == Some(it);
+        self.running.iter().any(|it| it == path) || self.done.get(path).is_some_and(is_left)
+    }
+
+    /// Whether a command that has ended could change the path. Then its mount in other commands may be gone.
+    pub(super) fn was_open(&self, path: &Path) -> bool {
+        self.done.contains_key(path)
+    }
+}
+
+impl Consent {
+    pub(super) fn new(all: Arc<watch::Sender<Agreed>>, paths: Vec<PathBuf>) -> Consent {
+        all.send_modify(|it| it.running.extend(paths.iter().cloned()));
+        Consent { all, paths }
+    }
+}
+
+impl Drop for Consent {
+    fn drop(&mut self) {
+        let left: Vec<_> = self.paths.iter().map(|it| (it, marks(it))).collect();
+        self.all.send_modify(|all| {
+            for (path, marks) in left {
+                if let Some(at) = all.running.iter().position(|it| it == path) {
+                    all.running.swap_remove(at);
+                }
+                // nothing that appears later at a path without a file is what the command has left
+                all.done.insert(path.clone(), marks.unwrap_or_default());
+            }
+        });
+    }
+}
