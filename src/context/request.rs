@@ -177,6 +177,9 @@ impl<'a> Trims<'a> {
 pub(super) fn given(answer: &ToolAnswer, mark: &str) -> String {
     let Some(foreign) = &answer.foreign else { return answer.text.clone() };
     let (text, own) = foreign.split(&answer.text);
+    if text.is_empty() {
+        return own.to_owned();
+    }
     let fenced = fence::fenced(mark, &foreign.from, text);
     if own.is_empty() { fenced } else { format!("{fenced}\n{own}") }
 }

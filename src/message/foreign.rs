@@ -63,10 +63,12 @@ fn is_zero(count: &usize) -> bool {
 impl Foreign {
     /// The stranger's part of a text, and Caliban's own lines below it.
     pub fn split<'a>(&self, text: &'a str) -> (&'a str, &'a str) {
-        let ends = text.rmatch_indices('\n').map(|(at, _)| at);
-        match ends.take(self.own).last() {
-            Some(at) => (&text[..at], &text[at + 1..]),
-            None => (text, ""),
+        if self.own == 0 {
+            return (text, "");
+        }
+        match text.rmatch_indices('\n').nth(self.own - 1) {
+            Some((at, _)) => (&text[..at], &text[at + 1..]),
+            None => ("", text),
         }
     }
 }

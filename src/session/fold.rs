@@ -47,7 +47,7 @@ impl Session {
             Event::Worker(event) => self.apply_worker(event),
             Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
             Event::Revoked { grant } => self.granted.retain(|it| it != grant),
-            Event::Started { call, .. } => self.set(call, State::Running),
+            Event::Started { call, .. } => self.set_begun(call),
             Event::Proposed { call, path, what, diff, .. } => {
                 self.set(call, State::Reviewing { path: path.clone(), what: *what });
                 self.review(call, path, diff.as_deref());
@@ -81,6 +81,11 @@ impl Session {
             | Event::Uncompacted { .. } => self.apply_shorter(event),
             Event::Ended { why, .. } => self.settle(why),
         }
+    }
+
+    fn set_begun(&mut self, call: &CallId) {
+        self.note_begun(call);
+        self.set(call, State::Running);
     }
 
     fn set_asking(&mut self, call: &CallId) {

@@ -43,6 +43,7 @@ pub use say::{
     mode_of,
 };
 pub use spending::{Limit, Limits};
+pub use taint::Exposure;
 pub use title::{title, width};
 pub use unattended::Unattended;
 pub use undo::Prompt;
@@ -129,6 +130,7 @@ pub struct Session {
     pub rules: Arc<Rules>,
     /// If the session works as a subagent: the call that began it.
     pub parent: Option<Parent>,
+    pub exposure: Exposure,
     /// The number of turns begun.
     pub turns: u32,
     /// The highest id of a queued message so far.

@@ -2,8 +2,29 @@
 
 use super::{Open, Session, State};
 use crate::event::{Access, Grant, Mode};
-use crate::message::{Block, ExcerptKind, Origin, Role};
+use crate::message::{Block, CallId, ExcerptKind, Origin, Role};
 use crate::rules::{Judgement, Leak, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// What has reached the project beside the messages of a conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exposure {
+    #[default]
+    None,
+    /// Files may have a stranger's text: a command has begun, which may have printed nothing, or a model that had read
+    /// such a text has written files without a review.
+    Files,
+    /// The same, and the model had read another stranger's text than the output of a command before the user took
+    /// messages back.
+    Texts,
+}
+
+impl Exposure {
+    pub fn is_none(&self) -> bool {
+        *self == Exposure::None
+    }
+}
 
 impl Session {
     /// The judgement of the user's rules about a call, with what strangers' texts in the conversation add to it.
@@ -37,11 +58,14 @@ impl Session {
         (opens, unruled)
     }
 
-    /// Whether a stranger's text has come into the conversation: a page, a search, a file outside of the project, the
-    /// output of a command, a worker's report, or the task of a subagent whose parent had read such a text. A
-    /// compaction does not change the answer, because the summary may repeat what the text asked for.
+    /// Whether a stranger's text has come into the conversation: a page, a search, a file outside of the project, a
+    /// command, a worker's report, or the task of a subagent whose parent had read such a text. A command counts from
+    /// its begin, whatever it prints, because the model may read the files that it writes. A compaction does not
+    /// change the answer, because the summary may repeat what the text asked for; nor does it change when the user
+    /// takes messages back after files were written, because the files stay.
     pub fn is_tainted(&self) -> bool {
         self.is_born_tainted()
+            || !self.exposure.is_none()
             || self.workers.has_noticed
             || self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
                 Block::Answer(answer) => answer.foreign.is_some(),
@@ -49,6 +73,24 @@ impl Session {
                 Block::Searched(it) => it.failed.is_empty(),
                 _ => false,
             })
+    }
+
+    /// Notes that a call has begun.
+    pub(super) fn note_begun(&mut self, call: &CallId) {
+        let writes = |it: &Open| match it.access {
+            Access::Edit { .. } => self.mode >= Mode::AutoEdit && self.is_tainted(),
+            _ => it.access.acts(),
+        };
+        if self.open().iter().any(|it| it.call.id == *call && writes(it)) {
+            self.exposure = self.exposure.max(Exposure::Files);
+        }
+    }
+
+    /// Notes what the messages tell about strangers' texts, before some of them are removed.
+    pub(super) fn note_exposure(&mut self) {
+        if !self.exposure.is_none() && self.has_read_elsewhere() {
+            self.exposure = Exposure::Texts;
+        }
     }
 
     /// Whether the session is a subagent's, and its task may repeat what a stranger's text asked for.
@@ -73,6 +115,7 @@ impl Session {
     /// Whether a stranger's text other than the output of a command may have come into the conversation.
     pub(super) fn has_read_elsewhere(&self) -> bool {
         self.is_born_tainted()
+            || self.exposure == Exposure::Texts
             || self.workers.has_noticed
             || self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
                 Block::Answer(it) => {
@@ -120,9 +163,9 @@ impl Session {
     }
 
     /// Whether the user, a page or a result of a search has named this whole address. Files and outputs of commands do
-    /// not count, because the model can write any address into them.
+    /// not count, even if the user has given a file to the model: a command or the model can write any address into
+    /// them.
     fn is_named(&self, url: &str) -> bool {
-        use ExcerptKind::{Answers, Plan, Remark, Result};
         let said =
             self.messages.iter().flat_map(|it| it.blocks.iter().map(move |block| (it.role, block)));
         let is_task = self.parent.is_some();
@@ -132,11 +175,11 @@ impl Session {
                 Block::Text { .. } if is_task => false,
                 Block::Searched(it) => it.results.iter().any(|it| it.url == url),
                 Block::Text { text } => names(text, url),
-                // these texts may have words of the model
-                Block::Excerpt(it) if matches!(it.kind, Answers | Plan | Remark | Result) => false,
-                Block::Excerpt(it) => {
-                    it.path == url || names(&it.path, url) || names(&it.text, url)
-                }
+                Block::Excerpt(it) => match it.kind {
+                    ExcerptKind::Page => it.path == url || names(&it.text, url),
+                    ExcerptKind::Clipboard => names(&it.text, url),
+                    _ => names(&it.keyword, url),
+                },
                 Block::Answer(answer) => {
                     let is_page = |from: &Origin| matches!(from, Origin::Web(_));
                     answer.foreign.as_ref().is_some_and(|it| is_page(&it.from))

@@ -55,6 +55,7 @@ impl Session {
     /// Removes this message and all later ones. The queue, the permissions and the cost stay. The count of turns stays
     /// too, so that a new turn does not get the number of a removed one.
     pub fn go_back(&mut self, at: usize) {
+        self.note_exposure();
         let removed = self.messages.split_off(at);
         self.compactions.retain(|it| it.note < at);
         self.context = 0;

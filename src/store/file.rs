@@ -8,7 +8,7 @@ use crate::event::{
     Tuning, Worker, WorkerId,
 };
 use crate::message::{self, Excerpt, Message, Role, Usage};
-use crate::session::{Session, Workers, title};
+use crate::session::{Exposure, Session, Workers, title};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -71,6 +71,9 @@ pub(super) struct SessionFile {
     /// continues.
     #[serde(default)]
     pub(super) saves: u64,
+    /// What has reached the project beside the messages.
+    #[serde(default, skip_serializing_if = "Exposure::is_none")]
+    exposure: Exposure,
     #[serde(default, deserialize_with = "event::number")]
     turns: u32,
     #[serde(default)]
@@ -164,6 +167,7 @@ impl SessionFile {
             created: now(),
             updated: String::new(),
             saves: 0,
+            exposure: Exposure::None,
             turns: 0,
             usage: Usage::default(),
             context: 0,
@@ -239,6 +243,7 @@ impl SessionFile {
             measures: take(&mut self.measures),
             spent: self.spent,
             unpriced: self.unpriced,
+            exposure: self.exposure,
             turns: self.turns,
             queued,
             ..Session::default()
@@ -261,6 +266,7 @@ impl SessionFile {
         self.planning.clone_from(&session.planning);
         self.mark.clone_from(&session.mark);
         self.root.clone_from(&session.root);
+        self.exposure = session.exposure;
         self.turns = session.turns;
         self.usage = session.usage;
         self.context = session.context;

@@ -268,8 +268,7 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> Ran {
     };
     match done {
         Ok(Done { text, after, summary, fault, images, job_end, decisions, locked }) => {
-            let foreign = origin.filter(|_| !text.is_empty());
-            let foreign = foreign.map(|from| Foreign { from, own: after.lines().count() });
+            let foreign = origin.map(|from| Foreign { from, own: after.lines().count() });
             let parts = [text, after].into_iter().filter(|it| !it.is_empty());
             let text = parts.collect::<Vec<_>>().join("\n");
             let done = ToolAnswer::done(&call.id, text, summary);

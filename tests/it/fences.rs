@@ -145,3 +145,37 @@ fn auto_mode_asks_before_it_fetches_an_address_that_only_a_file_has_named() {
     assert!(asks(&nvim, &server, &calls));
     nvim.wait_transcript("Neither you, a page nor a search result has named this address");
 }
+
+#[test]
+fn auto_mode_asks_before_it_fetches_an_address_from_a_file_that_a_silent_command_wrote() {
+    let url = "https://docs.example.org/named?key=1";
+    let write = || ("shell", json!({ "command": "cp seed.txt notes.txt" }));
+    let calls =
+        || [write(), ("read", json!({ "path": "notes.txt" })), ("fetch", json!({ "url": url }))];
+    let setup = |server: &Server| {
+        let config = "{ mode = 'auto', sandbox = false, permissions = { { allow = 'shell', command = 'cp' }, \
+            { allow = 'fetch', host = 'docs.example.org' } } }";
+        let setup = Setup::new().file("seed.txt", url).size(200, 40);
+        setup.config(config).anthropic(server)
+    };
+    let unnamed = "Neither you, a page nor a search result has named this address";
+    let server = Server::start();
+    let nvim = Nvim::start(&setup(&server));
+    assert!(asks(&nvim, &server, &calls()));
+    nvim.wait_transcript(unnamed);
+    // the user takes the message back and gives the file to the model: the file has not become the user's words
+    nvim.keys(":Caliban stop<CR>");
+    nvim.wait_transcript("! Stopped.");
+    nvim.wait_phase("idle");
+    nvim.keys(":Caliban undo<CR>");
+    nvim.wait_screen("Take back the conversation only");
+    nvim.keys("1<CR>");
+    nvim.wait(|it| !it.transcript().contains(unnamed), "the undone turn");
+    nvim.lua("require('caliban').ask('hello')", &[]);
+    nvim.wait_transcript("The end.");
+    nvim.wait_phase("idle");
+    server.reply(Reply::new().call("d1", "fetch", json!({ "url": url })));
+    nvim.lua("require('caliban').ask('go to what @notes.txt names')", &[]);
+    nvim.wait_question();
+    nvim.wait_transcript(unnamed);
+}

@@ -77,6 +77,9 @@ impl Progress {
                 vec![News::Spent { usage: *usage, cost: *cost }]
             }
             Event::Started { call, .. } => {
+                if self.calls.iter().any(|it| it.0.id == *call && it.1.acts()) {
+                    self.read.get_or_insert(Origin::Command);
+                }
                 let begun = self.calls.iter().find(|it| it.0.id == *call).map(|it| begun(&it.0));
                 begun.map(|it| self.doing(&it)).into_iter().collect()
             }
@@ -281,7 +284,7 @@ impl Progress {
         own.extend(list("The part that was left out mentions", named.iter().map(String::as_str)));
         own.extend(self.apart.clone());
         own.push(format!("[Its conversation is `{}`: {}.]", self.session, self.size()));
-        let foreign = self.read.clone().filter(|_| !text.is_empty());
+        let foreign = self.read.clone();
         let foreign = foreign.map(|from| Foreign { from, own: own.len() });
         if !text.is_empty() {
             own.insert(0, text);
