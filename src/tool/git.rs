@@ -11,6 +11,8 @@ mod clone;
 mod glance;
 mod invocation;
 mod look;
+mod options;
+mod patch;
 pub(super) mod settings;
 mod touched;
 

@@ -3,6 +3,7 @@
 
 use super::SETTINGS;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -42,17 +43,22 @@ impl Glance {
 
     /// The whole output of git; `None` if git failed.
     pub(super) fn run(&self, arguments: &[&str]) -> Option<Vec<u8>> {
-        self.output(arguments).ok().flatten()
+        self.output(arguments, Stdio::null()).ok().flatten()
     }
 
-    fn output(&self, arguments: &[&str]) -> io::Result<Option<Vec<u8>>> {
+    /// The whole output of git, which gets this input; `None` if git failed.
+    pub(super) fn fed(&self, arguments: &[&str], input: File) -> Option<Vec<u8>> {
+        self.output(arguments, input.into()).ok().flatten()
+    }
+
+    fn output(&self, arguments: &[&str], input: Stdio) -> io::Result<Option<Vec<u8>>> {
         let mut command = Command::new(&self.git);
         command.args(&self.globals);
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
         command.args(arguments).env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
-        command.env("GIT_NO_LAZY_FETCH", "1").env("LC_ALL", "C").stdin(Stdio::null());
+        command.env("GIT_NO_LAZY_FETCH", "1").env("LC_ALL", "C").stdin(input);
         command.env("GIT_CONFIG_COUNT", self.filters.len().to_string());
         for (at, name) in self.filters.iter().enumerate() {
             let value = if name.ends_with(b".required") { "false" } else { "" };

@@ -3,6 +3,8 @@
 
 use super::glance::Glance;
 use super::invocation::Invocation;
+use super::options::spelt_out;
+use super::patch::patched;
 
 /// Options of `diff` for a list of paths, under which git runs no program.
 const DIFF: [&str; 8] = [
@@ -27,24 +29,6 @@ const LOG: [&str; 9] = [
     "--no-textconv",
     "--no-show-signature",
 ];
-const CHECKOUT_VALUES: [&str; 8] =
-    ["-b", "-B", "-c", "-C", "--orphan", "--conflict", "--pathspec-from-file", "--create"];
-const REBASE_VALUES: [&str; 9] =
-    ["--onto", "-x", "--exec", "-s", "--strategy", "-X", "--strategy-option", "-C", "--empty"];
-const MERGE_VALUES: [&str; 10] = [
-    "-m",
-    "-F",
-    "--file",
-    "-s",
-    "--strategy",
-    "-X",
-    "--strategy-option",
-    "--into-name",
-    "--cleanup",
-    "--log",
-];
-const PICK_VALUES: [&str; 6] = ["-m", "--mainline", "-s", "--strategy", "-X", "--strategy-option"];
-
 /// The folder of the submodules' repositories, relative to the top of the working tree.
 const MODULES: &str = ".git/modules";
 
@@ -66,28 +50,32 @@ pub(super) fn is_looked_at(verb: &str) -> bool {
 
 /// The paths that the command would change, relative to the top of the working tree.
 pub(super) fn touched(it: &Invocation, glance: &Glance) -> Vec<String> {
-    let look = Look { it, glance };
+    let Some(spelt) = spelt_out(it) else { return Look { it, glance }.anything() };
+    let (it, look) = (&spelt, Look { it: &spelt, glance });
+    if it.has(&["--pathspec-from-file", "--patch", "--interactive"]) && it.verb != "rebase" {
+        return look.anything();
+    }
     let mut all = match it.verb.as_str() {
         "checkout" | "switch" => look.checkout(),
         "restore" => look.restore(),
         "reset" if it.has(&["--hard", "--merge", "--keep"]) => {
             look.diff(&[it.plain(&[]).first().unwrap_or(&"HEAD")])
         }
-        "merge" => look.merge(&it.plain(&MERGE_VALUES)),
+        "merge" => look.merge(&it.plain(&[])),
         "rebase" => look.rebase(),
         "cherry-pick" | "revert" => look.pick(),
         "stash" => look.stash(),
         "am" | "apply" => look.patch(),
         "clean" => look.clean(),
-        "rm" if !it.has(&["--cached", "-n", "--dry-run"]) => {
+        "rm" if !it.has(&["--cached", "--dry-run"]) => {
             [look.tracked(&look.named()), look.modules(&look.named())].concat()
         }
-        "mv" if !it.has(&["-n", "--dry-run"]) => look.moved(),
+        "mv" if !it.has(&["--dry-run"]) => look.moved(),
         "submodule" => look.submodule(),
         "sparse-checkout" => look.sparse(),
         "worktree" => look.worktree(),
         "bisect" => look.bisect(),
-        "read-tree" if it.has(&["-u"]) => look.trees(),
+        "read-tree" if it.has(&["--u"]) => look.trees(),
         "checkout-index" => look.indexed(),
         _ => Vec::new(),
     };
@@ -98,12 +86,14 @@ pub(super) fn touched(it: &Invocation, glance: &Glance) -> Vec<String> {
 
 /// The paths that a merge or rebase of what was fetched for a `pull` would change.
 pub(super) fn pulled(it: &Invocation, glance: &Glance) -> Vec<String> {
-    let look = Look { it, glance };
+    let Some(spelt) = spelt_out(it) else { return Look { it, glance }.anything() };
+    let look = Look { it: &spelt, glance };
     let fetched = glance.state("FETCH_HEAD").unwrap_or_default();
     let wanted = fetched.lines().filter(|it| !it.contains("\tnot-for-merge\t"));
     let heads: Vec<&str> = wanted.filter_map(|it| it.split('\t').next()).collect();
     let rebases = heads.iter().flat_map(|it| look.replayed(it, "HEAD"));
-    look.merge(&heads).into_iter().chain(rebases).collect()
+    let local = look.autostashed("rebase.autostash");
+    look.merge(&heads).into_iter().chain(rebases).chain(local).collect()
 }
 
 struct Look<'a> {
@@ -126,6 +116,19 @@ impl Look<'_> {
         self.glance.paths(&[&LOG[..], what, &["--"]].concat())
     }
 
+    /// All files that git knows, for a command whose changes cannot be told beforehand.
+    fn anything(&self) -> Vec<String> {
+        self.tracked(&[":/"])
+    }
+
+    /// The changes that git puts aside and back, if it does so by an option or by the configuration.
+    fn autostashed(&self, setting: &str) -> Vec<String> {
+        let is_set = || self.glance.line(&["config", "--type=bool", "--get", setting]);
+        let is_on = self.it.has(&["--autostash"])
+            || !self.it.has(&["--no-autostash"]) && is_set().is_some_and(|it| it == "true");
+        if is_on { self.diff(&["HEAD"]) } else { Vec::new() }
+    }
+
     fn tracked(&self, paths: &[&str]) -> Vec<String> {
         self.glance.paths(&[&["ls-files", "-z", "--full-name", "--"], paths].concat())
     }
@@ -137,8 +140,8 @@ impl Look<'_> {
     }
 
     fn checkout(&self) -> Vec<String> {
-        let words = self.it.plain(&CHECKOUT_VALUES);
-        let force = self.it.has(&["-f", "--force", "--discard-changes"]);
+        let words = self.it.plain(&[]);
+        let force = self.it.has(&["--force", "--discard-changes"]);
         if self.it.value(&["--orphan"]).is_some() && self.it.verb == "switch" {
             return self.tracked(&[":/"]);
         }
@@ -177,15 +180,14 @@ impl Look<'_> {
     }
 
     fn restore(&self) -> Vec<String> {
-        let staged = self.it.has(&["-S", "--staged"]);
-        if staged && !self.it.has(&["-W", "--worktree"]) {
+        let staged = self.it.has(&["--staged"]);
+        if staged && !self.it.has(&["--worktree"]) {
             return Vec::new();
         }
-        let source = self.it.value(&["--source", "-s"]).or(staged.then_some("HEAD"));
+        let source = self.it.value(&["--source"]).or(staged.then_some("HEAD"));
         let from: Vec<&str> = source.into_iter().collect();
         let after = self.it.paths().unwrap_or_default().iter().map(String::as_str);
-        let valued = ["--source", "-s", "--conflict", "--pathspec-from-file"];
-        let paths: Vec<&str> = self.it.plain(&valued).into_iter().chain(after).collect();
+        let paths: Vec<&str> = self.it.plain(&[]).into_iter().chain(after).collect();
         self.diff_of(&from, &paths)
     }
 
@@ -198,9 +200,8 @@ impl Look<'_> {
         }
         let upstream = ["@{upstream}"];
         let heads = if heads.is_empty() { &upstream } else { heads };
-        let autostash = self.it.has(&["--autostash"]).then(|| self.diff(&["HEAD"]));
         let merged = heads.iter().flat_map(|it| self.diff(&[&format!("HEAD...{it}")]));
-        merged.chain(autostash.unwrap_or_default()).collect()
+        merged.chain(self.autostashed("merge.autostash")).collect()
     }
 
     fn rebase(&self) -> Vec<String> {
@@ -210,14 +211,14 @@ impl Look<'_> {
         if self.it.has(&["--abort", "--continue", "--skip"]) {
             return self.rest_of_rebase();
         }
-        let words = self.it.plain(&REBASE_VALUES);
+        let words = self.it.plain(&[]);
         let is_root = self.it.has(&["--root"]);
         let upstream = if is_root { None } else { Some(*words.first().unwrap_or(&"@{upstream}")) };
         let branch = words.get(usize::from(!is_root)).copied();
         let onto = self.it.value(&["--onto"]).or(upstream);
         let head = branch.unwrap_or("HEAD");
         let begun = branch.map(|it| self.diff(&["HEAD", it])).unwrap_or_default();
-        let local = self.diff(&["HEAD"]).into_iter().filter(|_| self.it.has(&["--autostash"]));
+        let local = self.autostashed("rebase.autostash");
         let onto = onto.and_then(|it| self.branch(it));
         let replayed = match onto {
             Some(onto) => {
@@ -259,7 +260,7 @@ impl Look<'_> {
             let head = self.glance.state("sequencer/head").unwrap_or_else(|| "HEAD".to_owned());
             return [self.diff(&[head.trim()]), self.picked(&commits)].concat();
         }
-        let words = self.it.plain(&PICK_VALUES);
+        let words = self.it.plain(&[]);
         self.picked(&words)
     }
 
@@ -276,7 +277,7 @@ impl Look<'_> {
     }
 
     fn stash(&self) -> Vec<String> {
-        let words = self.it.plain(&["-m", "--message"]);
+        let words = self.it.plain(&[]);
         let which = |at: usize| {
             let named = words.get(at).copied().unwrap_or("stash@{0}");
             let is_number = named.bytes().all(|it| it.is_ascii_digit());
@@ -307,9 +308,9 @@ impl Look<'_> {
         let paths: Vec<&str> =
             self.it.paths().unwrap_or_default().iter().map(String::as_str).collect();
         let changed = self.diff_of(&["HEAD"], &paths);
-        let others: &[&str] = if self.it.has(&["-a", "--all"]) {
+        let others: &[&str] = if self.it.has(&["--all"]) {
             &["ls-files", "--others", "-z", "--full-name", "--", ":/"]
-        } else if self.it.has(&["-u", "--include-untracked"]) {
+        } else if self.it.has(&["--include-untracked"]) {
             &["ls-files", "--others", "--exclude-standard", "-z", "--full-name", "--", ":/"]
         } else {
             return changed;
@@ -318,35 +319,28 @@ impl Look<'_> {
     }
 
     fn patch(&self) -> Vec<String> {
-        if self.it.has(&["--check", "--stat", "--numstat", "--summary", "--cached", "--quit"]) {
+        let shows = ["--check", "--stat", "--numstat", "--summary", "--cached"];
+        if self.it.has(&["--quit"]) || self.it.has(&shows) && !self.it.has(&["--apply"]) {
             return Vec::new();
         }
         if self.it.has(&["--abort", "--continue", "--skip", "--resolved"]) {
             return self.rest_of_rebase();
         }
-        let valued = ["-p", "-C", "--directory", "--exclude", "--include", "--whitespace"];
-        let files = self.it.plain(&valued);
-        if files.is_empty() {
-            return Vec::new();
-        }
-        let counted =
-            self.glance.paths(&[&["apply", "--numstat", "-z"], files.as_slice()].concat());
-        // each entry is the numbers of added and removed lines and the path, with tabs between them
-        counted.iter().filter_map(|it| it.rsplit('\t').next()).map(str::to_owned).collect()
+        patched(self.it, self.glance).unwrap_or_else(|| self.anything())
     }
 
     fn clean(&self) -> Vec<String> {
-        if self.it.has(&["-n", "--dry-run"]) {
+        if self.it.has(&["--dry-run"]) {
             return Vec::new();
         }
-        let which: &[&str] = if self.it.has(&["-X"]) {
+        let which: &[&str] = if self.it.has(&["--X"]) {
             &["--ignored", "--exclude-standard"]
-        } else if self.it.has(&["-x"]) {
+        } else if self.it.has(&["--x"]) {
             &[]
         } else {
             &["--exclude-standard"]
         };
-        let paths = self.it.plain(&["-e", "--exclude"]);
+        let paths = self.it.plain(&[]);
         let head: &[&str] = &["ls-files", "--others", "-z", "--full-name"];
         self.glance.paths(&[head, which, &["--"], paths.as_slice()].concat())
     }
@@ -404,7 +398,7 @@ impl Look<'_> {
 
     /// The files that differ from the trees that are read. Git itself does this when it gives up a merge.
     fn trees(&self) -> Vec<String> {
-        let trees = self.it.plain(&["--prefix", "--index-output", "--exclude-per-directory"]);
+        let trees = self.it.plain(&[]);
         trees.iter().flat_map(|it| self.diff(&[it])).collect()
     }
 

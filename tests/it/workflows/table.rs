@@ -91,6 +91,10 @@ const PARTIAL: &str = "git -C ../remote.git config uploadpack.allowFilter true; 
 const FILTERED: &str = "git config filter.lfs.clean cat; git config filter.lfs.smudge cat; git config filter.lfs.required true; \
     echo '*.bin filter=lfs -text' >> .gitattributes; printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:0\\nsize 1\\n' > big.bin; \
     git add -A; git commit -qm lfs; git checkout -qb newer; echo 'size 2' >> big.bin; git commit -qam newer; git checkout -q main";
+/// A mail in which the patch is not text that one can read.
+const ENCODED: &str = "{ printf 'From x Mon Sep 17 00:00:00 2001\\nFrom: A <a@b>\\nSubject: x\\nMIME-Version: 1.0\\n\
+    Content-Type: text/plain; charset=UTF-8\\nContent-Transfer-Encoding: base64\\n\\n'; \
+    { printf 'text\\n---\\n'; git diff main locked; } | base64; } > ../p.mbox";
 /// All programs of the repository that run around commits and branches.
 const HOOKS: &str = "for it in prepare-commit-msg commit-msg post-commit post-checkout post-merge pre-rebase pre-push post-rewrite; do \
     printf '#!/bin/sh\\necho '$it' >> .git/ran.txt\\n' > .git/hooks/$it; chmod +x .git/hooks/$it; done";
@@ -169,6 +173,23 @@ pub(super) const TABLE: &[Flow] = &[
     flow("clean of ignored locked files", "echo .envrc >> .gitignore; echo x > .envrc", &["git clean -fdxq"], Asked),
     flow("patch", "git diff main plain > ../p.patch", &["git apply ../p.patch"], Same),
     flow("patch of locked files", "git diff main locked > ../p.patch", &["git apply ../p.patch"], Asked),
+    flow("patch from the input", "git diff main plain > ../p.patch", &["git apply < ../p.patch"], Same),
+    flow("patch from a pipe", "git diff main plain > ../p.patch", &["cat ../p.patch | git apply -"], Same),
+    flow("patch of locked files from the input", "git diff main locked > ../p.patch", &["git apply < ../p.patch"], Asked),
+    flow("patch of a locked file from a here-document", "", &["git apply <<'EOF'\n--- a/AGENTS.md\n+++ b/AGENTS.md\n@@ -1 +1 @@\n-Be kind.\n+Be loud.\nEOF"], Asked),
+    flow("patch of locked files from a pipe", "git diff main locked > ../p.patch", &["cat ../p.patch | git apply"], Refused),
+    flow("patch that renames a locked file", "git mv AGENTS.md x.md; git diff --cached -M HEAD > ../p.patch; git reset -q --hard", &["git apply ../p.patch"], Asked),
+    flow("patch into a locked folder", "git diff main plain -- n.txt > ../p.patch", &["git apply --direc .github/workflows ../p.patch"], Asked),
+    flow("mailed patch of locked files from the input", "git format-patch -q -1 locked --stdout > ../p.mbox", &["git am -q < ../p.mbox"], Asked),
+    flow("encoded mail with a patch of locked files", ENCODED, &["git am -q ../p.mbox"], Asked),
+    flow("encoded mail from the input among other commands", ENCODED, &["git am -q < ../p.mbox && true"], Refused),
+    flow("abbreviated options", "echo x >> AGENTS.md", &["git reset --har"], Asked),
+    flow("abbreviated options of a checkout", "echo x >> AGENTS.md", &["git checkout --forc plain"], Asked),
+    flow("abbreviated options among other commands", "echo x >> AGENTS.md", &["git checkout --forc plain; git reset --ha"], Refused),
+    flow("abbreviated options that change nothing", "echo x >> AGENTS.md; echo x >> a.txt", &["git rm -f --cach AGENTS.md", "git reset --mix -q", "git restore --stag a.txt"], Same),
+    flow("option that is taken back", "", &["git rm --cached --no-cached -q AGENTS.md"], Asked),
+    flow("paths from a file", "echo x >> AGENTS.md; echo AGENTS.md > ../list", &["git checkout --pathspec-from-file=../list"], Asked),
+    flow("changes that a rebase puts aside by the configuration", "git config rebase.autostash true; echo x >> AGENTS.md", &["git rebase -q plain"], Asked),
     flow("mailed patch", "git format-patch -q -1 plain --stdout > ../p.mbox", &["git am -q ../p.mbox"], Same),
     flow("bisect", "git branch -q good HEAD~1; git bisect start -q HEAD good", &["git bisect log", "git bisect reset"], Same),
     flow("garbage collection", "", &["git gc -q"], Same),
@@ -179,7 +200,7 @@ pub(super) const TABLE: &[Flow] = &[
     flow("packing", "", &["git repack -q -a -d", "git pack-refs --all", "git prune", "git maintenance run -q --task=gc"], Same),
     flow("clone into the project's root", "find . -mindepth 1 -delete", &["git clone -q ../remote.git ."], Refused),
     flow("clone into the project's root by its path", "find . -mindepth 1 -delete", &["git clone -q ../remote.git $PWD && ls"], Refused),
-    flow("clone into the project's root without files", "find . -mindepth 1 -delete", &["git clone -q -n --template= ../remote.git .", "git reset -q --hard"], Asked),
+    flow("clone into the project's root without files", "find . -mindepth 1 -delete", &["git -c url.$PWD/../remote.git.insteadOf=https://hub.test/r.git clone -q -n --template= https://hub.test/r.git .", "git reset -q --hard"], Asked),
     flow("upstream in a worktree", "", &["git worktree add -q out/w plain", "cd out/w && git branch -u origin/main", "git -C out/w push -q -u origin plain", "git -C out/w status -sb"], Same),
     flow("branches in a worktree", "", &["git worktree add -q out/w plain", "cd out/w && git checkout -q -b topic origin/feature && git branch -vv", "git branch -D conflict"], Same),
     flow("submodule that is there already", SUBMODULE, &["git clone -q ../sub.git out2", "git submodule add ../sub.git out2", "git commit -qm sub", "git submodule status"], Asked),
