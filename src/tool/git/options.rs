@@ -128,13 +128,11 @@ fn choices(all: &'static str) -> impl Iterator<Item = Choice> {
             (_, Some(name)) => (name, Value::Stuck),
             _ => (it, Value::None),
         };
-        match name.split_once(',') {
-            Some((letter, name)) => Choice { letter: letter.chars().next(), name, value },
-            None => {
-                let letter = name.chars().next().filter(|it| it.len_utf8() == name.len());
-                Choice { letter, name, value }
-            }
+        if let Some((letter, name)) = name.split_once(',') {
+            return Choice { letter: letter.chars().next(), name, value };
         }
+        let letter = name.chars().next().filter(|it| it.len_utf8() == name.len());
+        Choice { letter, name, value }
     })
 }
 
@@ -171,7 +169,7 @@ pub(super) fn spelt_out(it: &Invocation) -> Option<Invocation> {
             plain.push(word.clone());
         }
     }
-    let words = [lasting(options), plain, after].concat();
+    let words = [lasting(&options), plain, after].concat();
     Some(Invocation { words, ..it.clone() })
 }
 
@@ -237,7 +235,7 @@ fn short_options(
 }
 
 /// The options without those that a later one takes back.
-fn lasting(options: Vec<Given>) -> Vec<String> {
+fn lasting(options: &[Given]) -> Vec<String> {
     let stem = |it: &str| it.strip_prefix("no-").unwrap_or(it).to_owned();
     let is_last = |at: usize, name: &str| {
         !options[at + 1..].iter().any(|later| later.0 != name && stem(&later.0) == stem(name))
