@@ -79,6 +79,17 @@ enum Writes {
     Nothing,
 }
 
+impl Writes {
+    /// Those of the paths that may be written.
+    fn limiting(self, paths: Vec<PathBuf>, temporary: &Path) -> Vec<PathBuf> {
+        match self {
+            Writes::Project => paths,
+            Writes::Temporary => vec![temporary.to_owned()],
+            Writes::Nothing => Vec::new(),
+        }
+    }
+}
+
 /// The sandbox of a session's commands.
 #[derive(Clone, Default)]
 pub struct Confinement {
@@ -292,8 +303,8 @@ impl Confinement {
         let needed = visible(&writable).into_iter().chain([home.clone()]).chain(common.clone());
         let needed: Vec<PathBuf> = needed.collect();
         let kept: Vec<PathBuf> = needed.iter().filter_map(|it| entry(it)).collect();
-        let is_ours =
-            strength == Strength::Full && !needed.iter().any(|it| it == Path::new("/tmp"));
+        let is_full = strength == Strength::Full;
+        let is_ours = is_full && !needed.iter().any(|it| it == Path::new("/tmp"));
         let seen = if is_ours { PathBuf::from("/tmp") } else { temporary.clone() };
         writable.push(seen.clone());
         let places = Places::new(&desk.root, common.clone().filter(|_| !self.is_apart));
@@ -305,17 +316,12 @@ impl Confinement {
         }
         let shown = visible(&writable);
         let hidden = self.hidden(&home, &shown, made);
-        let is_full = strength == Strength::Full;
         let (is_looking, is_watched) =
             (self.writes == Writes::Nothing, is_full && self.writes == Writes::Project);
         let is_gated = is_watched || is_full && is_looking;
         let gated = is_gated.then(|| self.gate_of_git(desk, made)).transpose()?;
         let (gate, channel) = gated.unzip();
-        let writable = match self.writes {
-            Writes::Project => writable,
-            Writes::Temporary => vec![seen.clone()],
-            Writes::Nothing => Vec::new(),
-        };
+        let writable = self.writes.limiting(writable, &seen);
         let sandbox = Sandbox {
             strength,
             pinned,
