@@ -120,12 +120,30 @@ mod tests {
             "mise.toml",
             ".bashrc",
             ".tasks",
+            ".prototools",
+            ".flox",
+            ".jj/repo/config.toml",
+            ".git-hooks",
+            ".roomodes",
+            "GROK.md",
+            "devfile.yaml",
+            "fly.toml",
+            ".lnvim.lua",
         ] {
             assert!(matches!(find(path), Some(Lock::Whole(_))), "{path}: {:?}", find(path));
         }
         assert!(locked().all(|it| matches!(find(it), Some(Lock::Whole(_)))));
         assert!(locked().any(|it| it == "AGENTS.md"));
-        for path in [".git", ".github", ".cargo", ".git/worktrees", ".git/worktrees/a", ".config"] {
+        for path in [
+            ".git",
+            ".github",
+            ".cargo",
+            ".git/worktrees",
+            ".git/worktrees/a",
+            ".config",
+            ".jj",
+            ".jj/repo",
+        ] {
             assert_eq!(find(path), Some(Lock::Above), "{path}");
         }
         for path in [
@@ -139,7 +157,8 @@ mod tests {
             ".gitignore",
             ".git/index",
             ".git/HEAD",
-            ".jj",
+            ".jj/repo/store",
+            ".python-version",
             ".cargo/registry",
             ".editorconfig",
             "sub/.envrc",

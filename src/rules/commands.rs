@@ -323,15 +323,15 @@ fn shown(words: &[Word]) -> String {
 }
 
 /// The parts of an argument that may be paths: the whole argument, the parts after `=`, `:`, `@` and commas, and what
-/// follows a short option, as in `-f.env`. For programs that split lines, a single character after a short option is a
+/// follows one or more short options, as in `-f.env` and `-rf.env`. For programs that split lines, a single character after a short option is a
 /// separator and no path.
 fn places<'a>(word: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     const SPLITTERS: &[&str] = &["column", "cut", "join", "paste", "sort"];
     let whole = (!word.starts_with('-')).then_some(word);
     let glued = word.strip_prefix('-').filter(|it| !it.starts_with('-'));
-    let glued = glued.and_then(|it| it.get(it.chars().next()?.len_utf8()..));
-    let is_mark = |it: &&str| it.chars().count() < 2 && SPLITTERS.contains(&name);
-    let glued = glued.filter(|it| !it.is_empty() && !is_mark(it));
+    let glued = glued.into_iter().flat_map(|it| it.char_indices().skip(1).map(|(at, _)| &it[at..]));
+    let is_mark = move |it: &&str| it.chars().count() < 2 && SPLITTERS.contains(&name);
+    let glued = glued.filter(move |it| !is_mark(it));
     let inner = word.split(['=', ':', '@', ',']).skip(1);
     whole.into_iter().chain(glued).chain(inner)
 }
