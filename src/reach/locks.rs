@@ -86,6 +86,44 @@ impl Default for Locks {
 mod tests {
     use super::*;
 
+    const LOCKED: &[&str] = &[
+        ".envrc",
+        ".ENVRC",
+        ".exrc",
+        ".nvim.lua",
+        ".vscode",
+        ".idea",
+        ".git/config",
+        ".git/hooks",
+        ".git/commondir",
+        ".git/worktrees/a/commondir",
+        ".husky",
+        ".githooks",
+        ".cargo/config.toml",
+        ".pre-commit-config.yaml",
+        "lefthook.yml",
+        ".gitattributes",
+        ".github/workflows",
+        ".gitlab-ci.yml",
+        "AGENTS.md",
+        ".claude",
+        ".caliban",
+        ".mcp.json",
+        ".devcontainer",
+        "mise.toml",
+        ".bashrc",
+        ".tasks",
+        ".prototools",
+        ".flox",
+        ".jj/repo/config.toml",
+        ".git-hooks",
+        ".roomodes",
+        "GROK.md",
+        "devfile.yaml",
+        "fly.toml",
+        ".lnvim.lua",
+    ];
+
     #[test]
     fn files_that_other_programs_run_are_locked_and_what_builds_write_is_not() {
         let locks = Locks::new();
@@ -93,43 +131,7 @@ mod tests {
             let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
             locks.find(&parts)
         };
-        for path in [
-            ".envrc",
-            ".ENVRC",
-            ".exrc",
-            ".nvim.lua",
-            ".vscode",
-            ".idea",
-            ".git/config",
-            ".git/hooks",
-            ".git/commondir",
-            ".git/worktrees/a/commondir",
-            ".husky",
-            ".githooks",
-            ".cargo/config.toml",
-            ".pre-commit-config.yaml",
-            "lefthook.yml",
-            ".gitattributes",
-            ".github/workflows",
-            ".gitlab-ci.yml",
-            "AGENTS.md",
-            ".claude",
-            ".caliban",
-            ".mcp.json",
-            ".devcontainer",
-            "mise.toml",
-            ".bashrc",
-            ".tasks",
-            ".prototools",
-            ".flox",
-            ".jj/repo/config.toml",
-            ".git-hooks",
-            ".roomodes",
-            "GROK.md",
-            "devfile.yaml",
-            "fly.toml",
-            ".lnvim.lua",
-        ] {
+        for path in LOCKED {
             assert!(matches!(find(path), Some(Lock::Whole(_))), "{path}: {:?}", find(path));
         }
         assert!(locked().all(|it| matches!(find(it), Some(Lock::Whole(_)))));
