@@ -23,11 +23,32 @@ fn each_mention_has_a_chip_with_its_size_until_the_message_is_sent() {
     let (server, nvim) = start();
     nvim.keys("isee @buffer and @\"b c.txt\":1 <Esc>");
     nvim.wait_screen("▏@buffer  a.txt  40 lines  110 tokens");
-    nvim.wait_screen("▏@\"b c.txt\":1  b c.txt:1  1 line  2 tokens  <C-x> removes");
+    nvim.wait_screen("▏b c.txt:1  1 line  2 tokens  <C-x> removes");
     nvim.keys("<CR>");
     nvim.wait_transcript("Seen.");
     nvim.wait_gone("<C-x> removes");
     assert_eq!(server.count(), 1);
+}
+
+#[test]
+fn a_chip_names_a_file_once_and_has_its_tokens_in_a_narrow_window() {
+    let long = "crates/storage/src/engine/checkpoints/retention_policy_of_snapshots.rs";
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    let setup = Setup::new().file(long, "0123456789\n".repeat(40)).anthropic(&server);
+    for columns in [60, 80, 320] {
+        let nvim = Nvim::start(&setup.clone().size(columns, 40));
+        nvim.keys(&format!(":edit {long}<CR>Vjj:Caliban<CR>"));
+        nvim.wait_screen("Ask, or /command");
+        nvim.keys(&format!("i@{long} @buffer <Esc>"));
+        nvim.wait(|it| it.screen().matches("tokens").count() == 3, "three chips with tokens");
+        let screen = nvim.screen();
+        let chips: Vec<&str> = screen.lines().filter(|it| it.contains("tokens")).collect();
+        let names = chips.iter().map(|it| it.matches("snapshots.rs").count());
+        assert_eq!(names.collect::<Vec<_>>(), [1, 1, 1], "{}", chips.join("\n"));
+        let is_whole = |it: &&str| it.contains("crates/storage/src") == (columns == 320);
+        assert!(chips.iter().all(is_whole), "{}", chips.join("\n"));
+    }
 }
 
 #[test]
@@ -49,11 +70,11 @@ fn removing_a_chip_deletes_the_text_of_its_mention() {
     nvim.wait(|it| it.composer() == "see @a.txt.bak, @a.txt, then", "the text without @buffer");
     nvim.keys("<C-x>");
     nvim.wait(|it| it.composer() == "see @a.txt.bak,, then", "the text without @a.txt");
-    nvim.wait_gone("▏@a.txt  ");
+    nvim.wait_gone("▏a.txt  ");
     // `u` restores the mention in the text
     nvim.keys("u");
     nvim.wait(|it| it.composer().contains("@a.txt, then"), "the mention again");
-    nvim.wait_screen("▏@a.txt  a.txt");
+    nvim.wait_screen("▏a.txt  40 lines");
 }
 
 #[test]
@@ -81,7 +102,7 @@ fn the_sizes_of_mentions_are_not_computed_again_when_only_other_words_change() {
 fn the_preview_shows_the_texts_that_would_be_sent_with_the_message() {
     let (server, nvim) = start();
     nvim.keys("isee @buffer and @\"b c.txt\"<Esc>");
-    nvim.wait_screen("▏@\"b c.txt\"  b c.txt");
+    nvim.wait_screen("▏b c.txt  1 line");
     nvim.keys("K");
     nvim.wait_screen("<context kind=\"file\" path=\"b c.txt\">");
     assert!(!nvim.screen().contains("<context kind=\"file\" path=\"a.txt\">"));

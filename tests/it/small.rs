@@ -305,3 +305,23 @@ fn a_command_of_the_users_is_stopped_whole_and_one_of_two_lines_is_kept() {
     assert!(said.contains(" ! why?"), "{said}");
     assert!(said.len() < 100_000, "{}", said.len());
 }
+
+#[test]
+fn sending_goes_to_the_end_in_every_other_window_of_the_chat() {
+    let server = Server::start();
+    server.reply(lines(60));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(100, 50));
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("go", "line 60");
+    nvim.keys("<Esc><C-w>kgg<C-w>sgg<C-w>sgg<C-w>b");
+    server.reply(Reply::said("The end."));
+    nvim.keys("imore<C-s>");
+    nvim.wait_transcript("The end.");
+    let ends = "local chat = require('caliban.chat.chats').current
+        local out = {}
+        for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
+          out[#out + 1] = vim.fn.line('w$', win) == vim.fn.line('$', win) and 'end' or 'not'
+        end
+        return table.concat(out, ' ')";
+    nvim.wait(|it| it.lua_str(ends) == "end end end", "the end in each window");
+}

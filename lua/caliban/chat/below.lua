@@ -30,21 +30,14 @@ function M.count(win)
   return now ~= last
 end
 
---- Goes to the end, unless a window of this tab is there already or the user is in the transcript.
+--- Goes to the end in all windows of this tab that show the transcript, except in the current window, where the user
+--- reads.
 ---@param chat caliban.Chat
 function M.go(chat)
-  local last, found = 0, nil ---@type integer, integer?
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
-    if api.nvim_win_get_buf(win) == chat.transcript then
-      last = api.nvim_buf_line_count(chat.transcript)
-      if api.nvim_win_get_cursor(win)[1] >= last or win == api.nvim_get_current_win() then
-        return
-      end
-      found = found or win
+    if api.nvim_win_get_buf(win) == chat.transcript and win ~= api.nvim_get_current_win() then
+      api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(chat.transcript), vim.v.maxcol - 1 })
     end
-  end
-  if found then
-    api.nvim_win_set_cursor(found, { last, vim.v.maxcol - 1 })
   end
 end
 

@@ -3,6 +3,8 @@ local M = {}
 
 local api = vim.api
 local ns = api.nvim_create_namespace('caliban_composer')
+--- The key beside the last chip, where it has room.
+local REMOVES = '  <C-x> removes'
 
 --- The messages that were sent in this Neovim, newest last.
 ---@type string[]
@@ -44,27 +46,6 @@ local function put(chat, new)
   require('caliban.chat.layout').fit(chat)
 end
 
---- The text of the chip that shows an excerpt.
----@param excerpt caliban.Excerpt
----@return string
-function M.label(excerpt)
-  local where = excerpt.path
-  if excerpt.lines then
-    local first, last = excerpt.lines[1], excerpt.lines[2]
-    where = first == last and where .. ':' .. first or ('%s:%d-%d'):format(where, first, last)
-  end
-  local image = excerpt.image
-  if image then
-    local tokens = math.ceil(image.width * image.height / 750)
-    local label = require('caliban.editor.icons').of('%s  %d×%d  about %d tokens')
-    return label:format(where, image.width, image.height, tokens)
-  end
-  local kind = ({ selection = 'selection  ', hunk = 'comment on ' })[excerpt.kind] or ''
-  local size = math.ceil(#excerpt.text / 4)
-  local about = size < 1000 and tostring(size) or ('%.1fk'):format(size / 1000)
-  return ('%s%s  about %s tokens'):format(kind, where, about)
-end
-
 --- Scrolls the windows that show the first line, so that they also show the virtual lines above this line.
 ---@param chat caliban.Chat
 ---@param rows integer
@@ -100,15 +81,15 @@ local function virtual_lines(chat)
     table.insert(rows, { { row, 'CalibanError' } })
   end
   for _, excerpt in ipairs(chat.context) do
-    table.insert(
-      rows,
-      { { require('caliban.editor.icons').of('▏') .. M.label(excerpt), 'CalibanChip' } }
-    )
+    local bar = require('caliban.editor.icons').of('▏')
+    local label = require('caliban.chat.chips').excerpt(excerpt, width - 1)
+    table.insert(rows, { { bar .. label, 'CalibanChip' } })
   end
   local mentions = require('caliban.chat.mentions').rows(chat, width)
   vim.list_extend(rows, mentions)
-  if #chat.context + #mentions > 0 then
-    table.insert(rows[#rows], { '  <C-x> removes', 'CalibanDim' })
+  local chip = rows[#rows] and rows[#rows][1][1]
+  if #chat.context + #mentions > 0 and api.nvim_strwidth(chip .. REMOVES) <= width then
+    table.insert(rows[#rows], { REMOVES, 'CalibanDim' })
   end
   return rows
 end

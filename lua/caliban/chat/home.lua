@@ -59,14 +59,15 @@ end
 ---@return string?
 local function hindrance()
   local process = require('caliban.program.process')
-  if #process.under_review() > 0 then
+  if process.report().ended then
+    return 'The program does not run: `:Caliban restart`'
+  elseif #process.under_review() > 0 then
     return 'Changes wait for your review: `:Caliban review`'
   end
   for _, chat in ipairs(require('caliban.chat.chats').all) do
-    local status, name = chat.status, chat.session or 'main'
-    if status and status.phase == 'offline' then
-      return 'The program does not run: `:Caliban restart`'
-    elseif not status or not process.report().welcome then
+    local status = chat.status ---@as caliban.Status?
+    local name = chat.session or 'main'
+    if not status or not process.report().welcome then
       return 'The conversation is still being opened'
     elseif status.phase ~= 'idle' then
       return ('A turn runs or waits in `%s`: end it first'):format(name)

@@ -128,7 +128,7 @@ end
 ---@param width integer
 ---@return [string, string][][]
 function M.rows(chat, width)
-  local rows, cut = {}, require('caliban.editor.columns').cut
+  local rows, cut, name = {}, require('caliban.editor.columns').cut, require('caliban.editor.name')
   local weights, bar = state(chat).weights, require('caliban.editor.icons').of('▏')
   for i, it in ipairs(weights) do
     if i > CHIPS then
@@ -137,9 +137,13 @@ function M.rows(chat, width)
     end
     local written = vim.pesc('`' .. it.written .. '`')
     local wrong = it.about:gsub(written, (it.written:gsub('%%', '%%%%')), 1)
-    local text = it.is_wrong and wrong or it.written .. '  ' .. it.about
-    text = require('caliban.editor.name').shown(text)
-    rows[i] = { { bar .. cut(text, width - 20), it.is_wrong and 'CalibanError' or 'CalibanChip' } }
+    local text = it.is_wrong and cut(name.shown(wrong), width - 1)
+      or require('caliban.chat.chips').mention(
+        name.shown(it.written),
+        name.shown(it.about),
+        width - 1
+      )
+    rows[i] = { { bar .. text, it.is_wrong and 'CalibanError' or 'CalibanChip' } }
   end
   return rows
 end
