@@ -321,6 +321,8 @@ function M.attach(chat)
   }, { bufnr = chat.composer, silent = true })
   if client then
     watch(chat, client)
+    -- cmp-nvim-lsp looks for clients at `InsertEnter` alone, when this client is not ready yet
+    pcall(api.nvim_exec_autocmds, 'InsertEnter', { group = 'cmp_nvim_lsp' })
   end
 end
 
