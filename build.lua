@@ -63,7 +63,7 @@ local code ---@type integer?
 vim.system(command, { cwd = root, text = true, stderr = read }, function(completed)
   code = completed.code
 end)
-show('Caliban: building its program; the first build takes a few minutes.')
+show('Caliban: building its program; the first build takes about ten minutes.')
 local shown = 0
 local function progress()
   if #lines > shown then

