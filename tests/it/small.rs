@@ -1,5 +1,7 @@
 //! Tests of the chat on a screen of 80 columns and 24 rows: what is seen, and where the cursor goes.
 
+mod screens;
+
 use crate::asks::{ask, question, which};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;

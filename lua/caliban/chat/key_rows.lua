@@ -43,6 +43,26 @@ local list = {
   end,
 }
 
+---@type caliban.Key
+local conversations = {
+  mode = 'n',
+  lhs = 'gs',
+  desc = 'choose another conversation',
+  run = function()
+    require('caliban.sessions.list').ask()
+  end,
+}
+
+---@type caliban.Key
+local other = {
+  mode = 'n',
+  lhs = '<C-^>',
+  desc = 'go to the next open conversation',
+  run = function(chat)
+    require('caliban.chat').cycle(chat)
+  end,
+}
+
 --- A key on the row of a worker. Elsewhere the key keeps its meaning.
 ---@param act 'open'|'stop'|'message'
 ---@return fun(chat: caliban.Chat): boolean # false if the cursor is on no such row
@@ -73,7 +93,7 @@ end
 function M.transcript(on)
   local desc = 'on a worker: send it a message'
   local message = { mode = 'n', lhs = 'm', desc = desc, run = M.on_worker('message'), own = true }
-  return vim.list_extend(choices(on), { message, link, follow, list })
+  return vim.list_extend(choices(on), { message, link, follow, list, conversations, other })
 end
 
 --- The keys that are mapped only while the cursor is on a change or on a plan.
@@ -85,7 +105,7 @@ end
 
 ---@return caliban.Key[]
 function M.composer()
-  return { to_chat, list }
+  return { to_chat, list, conversations, other }
 end
 
 return M

@@ -15,6 +15,7 @@ M.all = {
   map('<localleader>a', 'accept', 'accept it'),
   map('<localleader>r', 'reject', 'reject it'),
   map('<localleader>A', 'accept-file', 'accept its file'),
+  map('<localleader>*', 'accept-all', 'accept all changes in all files'),
   map('<localleader>R', 'reject-file', 'reject its file'),
   map('<localleader>c', 'comment', 'comment on it'),
   map(']h', 'next', 'go to the next hunk'),

@@ -59,13 +59,14 @@ local function bindings()
     end
   end
   local comment = '<Plug>(caliban-comment)'
-  local hunk, all = { scope = 'hunk' }, { scope = 'file' }
+  local hunk, all, every = { scope = 'hunk' }, { scope = 'file' }, { scope = 'all' }
   return {
     { mode = 'n', lhs = ']h', rhs = '<Plug>(caliban-next)', desc = 'next hunk' },
     { mode = 'n', lhs = '[h', rhs = '<Plug>(caliban-prev)', desc = 'previous hunk' },
     { mode = 'n', lhs = '<localleader>a', rhs = call('accept', hunk), desc = 'accept hunk' },
     { mode = 'n', lhs = '<localleader>r', rhs = call('reject', hunk), desc = 'reject hunk' },
     { mode = 'n', lhs = '<localleader>A', rhs = call('accept', all), desc = 'accept file' },
+    { mode = 'n', lhs = '<localleader>*', rhs = call('accept', every), desc = 'accept all files' },
     { mode = 'n', lhs = '<localleader>R', rhs = call('reject', all), desc = 'reject file' },
     { mode = 'n', lhs = '<localleader>c', rhs = comment, desc = 'comment on hunk' },
     { mode = 'x', lhs = '<localleader>a', rhs = range('accept'), desc = 'accept lines' },
