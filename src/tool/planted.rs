@@ -21,7 +21,7 @@ use fresh::Fresh;
 use seen::{Found, look, open_up};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -380,28 +380,33 @@ fn marked(path: &Path) -> String {
     format!("{}.{MARK}", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// Renames a file to `to`, with more behind the name if that name is in use. Follows no links. If the user has no right
-/// to write in the user's own folder, the user gets the right again.
+/// Renames a file to `to`, with more behind the name if that name is in use. Follows no links.
 fn renamed(path: &Path, to: &Path) -> Result<PathBuf, String> {
     let name = to.file_name().unwrap_or_default().to_string_lossy();
     let names = (1..NUMBERS).map(|n| match n {
         1 => to.to_owned(),
         n => to.with_file_name(format!("{name}{n}")),
     });
-    let is_free =
-        |it: &PathBuf| direct::metadata(it).is_err_and(|fault| fault.kind() == ErrorKind::NotFound);
+    let is_free = |it: &PathBuf| {
+        let there = permitted(it.parent(), || direct::metadata(it));
+        there.is_err_and(|fault| fault.kind() == ErrorKind::NotFound)
+    };
     // a command may have made files of all these names, but of none that it cannot guess
     let other = || chance::word().map(|it| to.with_file_name(format!("{name}-{it}")));
     let failed = |fault| crate::text::cause(&fault);
     let to = names.into_iter().find(is_free).map_or_else(other, Ok).map_err(failed)?;
-    let rename = || direct::rename(path, &to);
-    let done = rename().or_else(|fault| match path.parent() {
-        Some(above) if fault.kind() == ErrorKind::PermissionDenied => {
-            open_up(above).and_then(|()| rename())
+    let done = permitted(path.parent(), || direct::rename(path, &to));
+    done.map(|()| to).map_err(failed)
+}
+
+/// Does something in a folder. If the user has no right to do so in the user's own folder, the user gets the right again.
+fn permitted<T>(folder: Option<&Path>, act: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    act().or_else(|fault| match folder {
+        Some(folder) if fault.kind() == ErrorKind::PermissionDenied => {
+            open_up(folder).and_then(|()| act())
         }
         _ => Err(fault),
-    });
-    done.map(|()| to).map_err(failed)
+    })
 }
 
 /// Whether this file of a worktree leads to the worktree's own repository and nowhere else.
