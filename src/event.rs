@@ -19,7 +19,7 @@ mod worker;
 pub use access::{Access, Guarded};
 pub use awaited::Awaited;
 pub use compaction::{Compaction, Handoff};
-pub use failure::{Failure, Limit};
+pub use failure::{Biggest, Failure, Limit};
 pub use grant::{Grant, in_one_line};
 pub use job::Job;
 pub use measure::Measure;

@@ -388,7 +388,7 @@ impl Job {
         }
         for (n, part) in parts.iter().enumerate() {
             let Some(it) = open.iter_mut().find(|it| it.call == part.call) else { continue };
-            let mut sentence = edit::written(&self.shown(path), unsaved);
+            let mut sentence = edit::written(&self.shown(path), unsaved, self.unattended);
             if !part.note.is_empty() {
                 sentence.push_str(&format!("\n{}", part.note));
             }

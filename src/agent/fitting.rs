@@ -285,9 +285,18 @@ fn beside_fixed(limits: &Limits, fixed: u64) -> Limits {
     Limits { full: limits.full.min(room), ..*limits }
 }
 
+/// The parts of the next request.
+pub(super) fn parts<'a>(
+    models: &Models,
+    session: &'a Session,
+    desk: &Desk,
+) -> Vec<parts::Part<'a>> {
+    parts::of(session, tools(models, session, desk))
+}
+
 /// The estimated tokens that every request has: the system prompt and the tools.
 pub(super) fn fixed(models: &Models, session: &Session, desk: &Desk) -> u64 {
-    let parts = parts::of(session, tools(models, session, desk));
+    let parts = parts(models, session, desk);
     let is_fixed = |it: &&parts::Part| {
         matches!(it.source, Source::System | Source::Tools | Source::Excerpt(_, None))
     };

@@ -5,13 +5,16 @@ use super::fitting::{self, Fitting, Way};
 use super::models::{Models, full_name};
 use super::sampler::Sampler;
 use crate::context::compact::Reach;
+use crate::context::parts::{Part, Section, Source};
+use crate::context::request::images_of;
 use crate::context::size::{self, Limits, Scale};
 use crate::context::trim;
 use crate::conversation::Conversation;
 use crate::conversation::report::Wish;
-use crate::event::{Failure, Measure, TurnId};
+use crate::event::{Biggest, Failure, Measure, TurnId};
 use crate::message::Request;
 use crate::provider::endpoint::Chosen;
+use crate::provider::fault::is_of_bytes;
 use crate::provider::lesson::Lesson;
 use crate::session::{Input, Session};
 use crate::tool::Desk;
@@ -68,7 +71,7 @@ impl Sampler {
         if self.fitting.relieve(turn, (&self.models, conversation, desk)) {
             return Ok(());
         }
-        Err(failure.map(|it| self.small_window(conversation, desk, it)))
+        Err(failure.map(|it| self.ended(conversation, desk, it)))
     }
 
     /// Takes in the numbers that the error names. Returns true if it names a smaller window than was known.
@@ -106,17 +109,28 @@ impl Sampler {
         self.models.within(chosen, session.tuning, request, room.max(LEAST_REPLY))
     }
 
-    /// The failure, or that the window is too small for what every request has.
-    fn small_window(&self, conversation: &Conversation, desk: &Desk, failure: Failure) -> Failure {
+    /// The failure, or what of the request is too big: what every request has, or another part.
+    fn ended(&self, conversation: &Conversation, desk: &Desk, failure: Failure) -> Failure {
         let session = &conversation.session;
         let window = self.models.resolve(&session.model).map_or(0, |it| it.facts.window);
         let needed = fitting::fixed(&self.models, session, desk);
-        match failure {
-            Failure::TooLong { said, .. } if window > 0 && needed > u64::from(window) / 5 * 4 => {
-                let needed = u32::try_from(needed).unwrap_or(u32::MAX);
-                Failure::SmallWindow { window, needed, said }
+        let Failure::TooLong { said, prompt, .. } = &failure else { return failure };
+        let said = said.clone();
+        if window > 0 && needed > u64::from(window) / 5 * 4 {
+            let needed = u32::try_from(needed).unwrap_or(u32::MAX);
+            return Failure::SmallWindow { window, needed, said };
+        }
+        let Some((_, sent)) = &self.sent else { return failure };
+        let (biggest, is_compacted) = biggest(&fitting::parts(&self.models, session, desk), sent);
+        let is_by_bytes = prompt.is_none() && is_of_bytes(&said);
+        let kilobytes = is_by_bytes.then(|| sent_bytes(sent).div_ceil(1000));
+        match biggest {
+            Biggest::Fixed | Biggest::Conversation | Biggest::Message
+                if !is_by_bytes && !is_compacted =>
+            {
+                failure
             }
-            failure => failure,
+            _ => Failure::Unfit { said, kilobytes, biggest, is_compacted },
         }
     }
 
@@ -142,6 +156,44 @@ impl Sampler {
             self.teach(conversation, &chosen, Lesson::Window(None));
         }
     }
+}
+
+/// The bytes of a request's images as they are sent.
+fn image_bytes(sent: &Request) -> u64 {
+    let blocks = sent.messages.iter().flat_map(|it| &it.blocks);
+    let bytes = blocks.flat_map(images_of).filter_map(|it| it.bytes());
+    bytes.map(|it| (it.len() as u64).div_ceil(3) * 4).sum()
+}
+
+/// The bytes of a request, without what its format adds.
+fn sent_bytes(sent: &Request) -> u64 {
+    size::of_request(sent) + image_bytes(sent)
+}
+
+/// The part of a request that has most of its bytes, and whether the request begins with a summary.
+fn biggest(parts: &[Part<'_>], sent: &Request) -> (Biggest, bool) {
+    let newest = parts.iter().filter(|it| it.section == Section::Conversation);
+    let newest = newest.filter_map(|it| it.at).max();
+    let (mut fixed, mut message, mut rest) = (0, 0, 0);
+    let is_compacted = parts.iter().any(|it| it.source == Source::Handoff);
+    for it in parts.iter().filter(|it| it.section != Section::Images) {
+        let is_fixed =
+            matches!(it.source, Source::System | Source::Tools | Source::Excerpt(_, None));
+        let sum = match () {
+            () if is_fixed => &mut fixed,
+            () if it.at.is_some() && it.at >= newest => &mut message,
+            () => &mut rest,
+        };
+        *sum += it.bytes;
+    }
+    let all = [
+        (image_bytes(sent), Biggest::Images),
+        (message, Biggest::Message),
+        (fixed, Biggest::Fixed),
+        (rest, Biggest::Conversation),
+    ];
+    let most = all.iter().max_by_key(|it| it.0);
+    (most.map_or(Biggest::Conversation, |it| it.1), is_compacted)
 }
 
 /// The tokens of a request, by estimate.

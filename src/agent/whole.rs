@@ -59,6 +59,7 @@ impl Job {
             }
         };
         let _ = self.observations.send(Observation::Moved { from: path.to_owned(), to });
-        (format!("{done}; the user may still undo it."), word)
+        let undo = if self.unattended { "" } else { "; the user may still undo it" };
+        (format!("{done}{undo}."), word)
     }
 }

@@ -125,7 +125,7 @@ impl Changed {
 impl Ran {
     /// The sentence for the user about the end of a turn that did not end by itself.
     pub fn problem_of(it: &Unattended) -> Option<String> {
-        it.end.as_ref().and_then(session::ending)
+        it.end.as_ref().and_then(session::ending_alone)
     }
 
     /// The summary for a person, one line each.

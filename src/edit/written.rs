@@ -6,13 +6,14 @@ use crate::text::{Text, diff};
 const QUOTED: usize = 40;
 
 /// The answer for an edit of `path`. `unsaved` says why the text is not on disk, and is empty if the text is on disk.
-pub fn written(path: &str, unsaved: &str) -> String {
+/// `is_unattended` says that nobody reviews the edit.
+pub fn written(path: &str, unsaved: &str, is_unattended: bool) -> String {
+    let review = if is_unattended { "" } else { "; the user may still review it" };
     if unsaved.is_empty() {
-        format!("Applied and written to {path}; the user may still review it.")
+        format!("Applied and written to {path}{review}.")
     } else {
         format!(
-            "Applied in the user's buffer of {path}, but not written to disk ({unsaved}); the user may still review \
-             it."
+            "Applied in the user's buffer of {path}, but not written to disk ({unsaved}){review}."
         )
     }
 }

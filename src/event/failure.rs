@@ -1,5 +1,7 @@
 //! Why a model gave no reply, and the sentence for the user.
 
+mod alone;
+
 use crate::message::Parameter;
 use crate::text::grouped;
 use serde::{Deserialize, Serialize};
@@ -88,6 +90,17 @@ pub enum Failure {
         needed: u32,
         said: String,
     },
+    /// The request is still too long or too large, and nothing is left that Caliban could shorten by itself. `said` is the
+    /// server's message.
+    Unfit {
+        said: String,
+        /// The size of the request in kB, if a server refuses requests by their bytes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kilobytes: Option<u64>,
+        biggest: Biggest,
+        /// Whether the conversation is summarised already.
+        is_compacted: bool,
+    },
     /// The request exceeds another limit of the provider, or has an image that the provider cannot read. `said` is the
     /// provider's message.
     Exceeds {
@@ -144,6 +157,18 @@ pub enum Failure {
     Protocol {
         said: String,
     },
+}
+
+/// The part of a request that has most of its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Biggest {
+    /// The system prompt, the tools and the project's instructions.
+    Fixed,
+    Images,
+    /// The newest message, with what is attached to it.
+    Message,
+    Conversation,
 }
 
 /// A limit that a provider's error names.
@@ -230,6 +255,7 @@ const TOO_LONG: &str = "The conversation is too long for the model";
 const FOREIGN: &str = "The server's answer does not follow the provider's protocol";
 const SHORTER: &str = "Make the conversation shorter with /compact, send a shorter message, or start a new \
                            conversation with /new.";
+const UNFIT: &str = "The request is too long for the model";
 const LARGER: &str =
     "Start the server with a larger context, or choose another model with :Caliban model.";
 const LATER: &str = "Wait a little, then send again.";
@@ -257,6 +283,40 @@ fn small_window(window: u32, needed: u32) -> String {
         grouped(window.into()),
         grouped(needed.into()),
     )
+}
+
+fn too_large(kilobytes: u64) -> String {
+    format!(
+        "The request of {} kB is too large for the provider, or for a server on the way to it",
+        grouped(kilobytes)
+    )
+}
+
+/// What to do about a request that Caliban cannot shorten by itself.
+fn unfit(biggest: Biggest, is_compacted: bool, is_by_bytes: bool) -> &'static str {
+    match (biggest, is_compacted, is_by_bytes) {
+        (Biggest::Fixed, _, true) => {
+            "Most of it are Caliban's instructions and tools: raise the size of requests that this server takes (nginx: \
+             client_max_body_size), or choose another model with :Caliban model."
+        }
+        (Biggest::Fixed, _, false) => LARGER,
+        (Biggest::Images, ..) => {
+            "Most of it are images: take the last message back with /undo and attach smaller ones or fewer, or start a \
+             new conversation with /new."
+        }
+        (Biggest::Message, ..) => {
+            "Most of it is the last message: take it back with /undo, and attach less or write less."
+        }
+        (Biggest::Conversation, false, _) => SHORTER,
+        (Biggest::Conversation, true, true) => {
+            "The conversation is summarised already: start a new one with /new, or raise the size of requests that this \
+             server takes (nginx: client_max_body_size)."
+        }
+        (Biggest::Conversation, true, false) => {
+            "The conversation is summarised already: send a shorter message, start a new conversation with /new, or \
+             choose a model with a larger window with :Caliban model."
+        }
+    }
 }
 
 /// The sentence for an HTTP status of an error that is likely to pass.
@@ -302,6 +362,11 @@ impl Failure {
             | Failure::Overloaded { .. }
             | Failure::ServerError { .. } => self.not_now(),
             Failure::TooLong { said, .. } => (TOO_LONG.into(), said, SHORTER),
+            Failure::Unfit { said, kilobytes, biggest, is_compacted } => (
+                kilobytes.map_or_else(|| UNFIT.into(), too_large),
+                said,
+                unfit(*biggest, *is_compacted, kilobytes.is_some()),
+            ),
             Failure::SmallWindow { window, needed, said } => {
                 (small_window(*window, *needed), said, LARGER)
             }
@@ -375,6 +440,36 @@ impl Failure {
             Some(minutes) => {
                 let hours = minutes.div_ceil(60);
                 (format!("{what}: the next request may be sent in {hours} h"), said, MUCH_LATER)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The advice follows what was tried and what is big.
+    #[test]
+    fn no_advice_is_given_that_was_followed_or_that_would_not_help() {
+        for (biggest, part) in [
+            (Biggest::Fixed, "instructions and tools"),
+            (Biggest::Images, "images"),
+            (Biggest::Message, "last message"),
+            (Biggest::Conversation, "conversation"),
+        ] {
+            for (is_compacted, kilobytes) in
+                [(false, None), (true, None), (false, Some(40)), (true, Some(40))]
+            {
+                let said = "413 Request Entity Too Large".to_owned();
+                let failure = Failure::Unfit { said, kilobytes, biggest, is_compacted };
+                let (what, next) = failure.sentences();
+                let names_compact = biggest == Biggest::Conversation && !is_compacted;
+                assert_eq!(next.contains("/compact"), names_compact, "{next}");
+                assert!(next.contains(part) || next == LARGER, "{next}");
+                assert_eq!(what.contains("40 kB"), kilobytes.is_some(), "{what}");
+                let is_servers = matches!(biggest, Biggest::Fixed) || names_compact != is_compacted;
+                assert!(!next.contains("nginx") || kilobytes.is_some() && is_servers, "{next}");
             }
         }
     }

@@ -229,6 +229,14 @@ fn unsupported(status: u16, said: Said) -> Failure {
     }
 }
 
+/// Whether an error's words say that a request has too many bytes, not too many tokens: those of a proxy.
+pub fn is_of_bytes(said: &str) -> bool {
+    let said = said.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|it| said.contains(it));
+    has(&["too large", "maximum size", "too big"])
+        && !has(&["token", "context", "prompt", "window"])
+}
+
 /// A quotation of untrusted text: one line, cut if it is long, without HTML tags and control characters.
 pub fn snippet(text: &str) -> String {
     let title = text.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
@@ -282,6 +290,7 @@ fn without_key(mut failure: Failure, key: &str, in_parts: bool) -> Failure {
         | Failure::Overloaded { said, .. }
         | Failure::TooLong { said, .. }
         | Failure::SmallWindow { said, .. }
+        | Failure::Unfit { said, .. }
         | Failure::Exceeds { said, .. }
         | Failure::Rejected { said, .. }
         | Failure::Thoughts { said, .. }

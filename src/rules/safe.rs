@@ -2,7 +2,7 @@
 //! with arguments that `bash::risk` lists because they write files or run other programs.
 
 use super::{Origin, Rule, WrittenRule};
-use crate::bash::Simple;
+use crate::bash::{Simple, risk};
 
 /// The first words of the commands. None of them changes files of the project by itself.
 const COMMANDS: &[&str] = &[
@@ -119,6 +119,46 @@ const COMMANDS: &[&str] = &[
     "whoami",
     "yarn test",
 ];
+
+/// Words of the shell, and commands of git that write only its own repository.
+const OWN: &[&str] = &[
+    "[",
+    "cd",
+    "command",
+    "declare",
+    "export",
+    "git add",
+    "git branch",
+    "git commit",
+    "git fetch",
+    "git push",
+    "git tag",
+    "local",
+    "nice",
+    "nohup",
+    "popd",
+    "pushd",
+    "read",
+    "set",
+    "shift",
+    "shopt",
+    "stdbuf",
+    "time",
+    "timeout",
+    "trap",
+    "ulimit",
+    "umask",
+    "unset",
+    "wait",
+];
+
+/// Whether a command is known to change no files of the project.
+pub(super) fn only_reads(simple: &Simple) -> bool {
+    let words: Vec<&str> = simple.words.iter().map(|it| it.fixed().unwrap_or_default()).collect();
+    let begins = |it: &str| it.split(' ').zip(&words).all(|(one, word)| one == *word);
+    let is_whole = |it: &str| it.split(' ').count() <= words.len();
+    COMMANDS.iter().chain(OWN).any(|it| is_whole(it) && begins(it)) && risk(simple, 1).is_none()
+}
 
 /// Rules that allow these commands.
 pub fn rules() -> Vec<Rule> {

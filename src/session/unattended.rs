@@ -22,6 +22,15 @@ pub struct Unattended {
     pub spent: f64,
 }
 
+/// The sentence about the end of a turn that nobody attended, if it did not end by itself.
+pub fn ending_alone(why: &End) -> Option<String> {
+    match why {
+        End::Failed(failure) => Some(failure.alone()),
+        End::Interrupted => Some("Interrupted: the run ended in the middle of the turn.".into()),
+        _ => say::ending(why),
+    }
+}
+
 impl Session {
     /// Makes the next turn one that nobody attends. The first request of this turn tells the model so.
     pub fn leave_unattended(&mut self) {

@@ -157,12 +157,6 @@ fn a_proxys_html_error_page_is_shown_as_one_sentence_that_says_what_to_do() {
     };
     let html = [("content-type", "text/html")];
     check(
-        Reply::raw(413, &html, page("413 Request Entity Too Large")),
-        expect![
-            "The conversation is too long for the model: “413 Request Entity Too Large”. Make the conversation shorter with /compact, send a shorter message, or start a new conversation with /new."
-        ],
-    );
-    check(
         Reply::raw(431, &html, page("431 Request Header Fields Too Large")),
         expect![
             "The provider rejected the request (431): “431 Request Header Fields Too Large”. Correct the part of the request that the provider names, or start a new conversation with /new."

@@ -40,10 +40,10 @@ const EARLY: &str =
     "{ compact = 0.01, trim = false, models = { ['ollama/qwen3:8b'] = { num_ctx = 1000000 } } }";
 
 /// Settings with a share of the window that no conversation of these tests reaches.
-const LATE: &str = "{ compact = 1, trim = false }";
+pub(crate) const LATE: &str = "{ compact = 1, trim = false }";
 
 /// The model reads two long files in the first of three turns. After the third turn the provider counts 60,000 tokens.
-fn three_turns(server: &Server, setup: &Setup) -> Nvim {
+pub(crate) fn three_turns(server: &Server, setup: &Setup) -> Nvim {
     let call = Reply::new().text("I look.").call("c1", "read", json!({"path": "a.txt"}));
     server.reply(call.call("c2", "read", json!({"path": "b.txt"})));
     server.reply(Reply::said("One."));
@@ -58,7 +58,7 @@ fn three_turns(server: &Server, setup: &Setup) -> Nvim {
     nvim
 }
 
-fn files(setup: Setup) -> Setup {
+pub(crate) fn files(setup: Setup) -> Setup {
     setup.file("a.txt", text()).file("b.txt", text())
 }
 

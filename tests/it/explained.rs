@@ -44,7 +44,7 @@ fn the_key_i_on_a_question_shows_and_hides_which_rule_decides_each_part() {
     nvim.wait_transcript("echo a:");
     expect![[r#"
         ? Run `echo a && touch b > c`? `echo a && touch b` writes to `c`.
-          It writes `c`.
+          It writes `c`, `b`.
           In ask mode, a command needs your consent, unless permission rules allow each part of it.
           echo a: allow shell `echo …`: It prints (your settings)
           touch b: needs your consent. No permission rule allows it.

@@ -1,6 +1,6 @@
 //! Tests requests that are too long for their model: what an error teaches, and that no conversation is stuck after it.
 
-use crate::compaction::summary;
+use crate::compaction::{LATE, files, summary, three_turns};
 use crate::kit::chat::DIALECTS;
 use crate::kit::http::Request;
 use crate::kit::nvim::Nvim;
@@ -211,4 +211,37 @@ fn the_most_tokens_of_a_reply_are_learnt_in_every_dialect() {
         nvim.wait_more("Hello.", shown);
         assert_eq!(server.count(), 3);
     }
+}
+
+/// A proxy refuses requests by their bytes. The conversation is short, and has one small image or none.
+#[test]
+fn a_proxy_that_takes_only_small_requests_is_not_answered_by_a_shorter_conversation() {
+    for mention in ["hello", "look at @a.png"] {
+        let server = Server::start();
+        server.refuse(413, "<html><title>413 Request Entity Too Large</title></html>", |_| true);
+        let png = crate::images::png(2, 2, [1, 2, 3]);
+        let nvim = Nvim::start(&Setup::new().file("a.png", png).anthropic(&server));
+        nvim.lua("require('caliban').ask(...)", &[mention.into()]);
+        nvim.wait_transcript("client_max_body_size");
+        let shown = nvim.transcript().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains("kB is too large for the provider, or for a server on the way"));
+        assert!(shown.contains("Most of it are Caliban's instructions and tools"), "{shown}");
+        assert!(!shown.contains("/compact"), "{shown}");
+    }
+}
+
+/// After a compaction the advice is not to compact.
+#[test]
+fn a_proxy_that_takes_only_small_requests_is_not_answered_by_a_second_compaction() {
+    let server = Server::start();
+    let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
+    server.reply(Reply::said(&summary("Be quick.")));
+    nvim.keys(":Caliban<CR>i/compact<C-s><Esc>");
+    nvim.wait_transcript("▸ Compacted: ");
+    nvim.wait_phase("idle");
+    server.refuse(413, "<html><title>413 Request Entity Too Large</title></html>", |_| true);
+    nvim.lua("require('caliban').ask(...)", &["four, please".into()]);
+    nvim.wait_transcript("413 Request Entity Too Large");
+    nvim.wait_transcript("client_max_body_size");
+    assert!(!nvim.transcript().contains("with /compact"), "{}", nvim.transcript());
 }

@@ -20,10 +20,10 @@ fn asked(config: &str, command: &str) -> Scene {
 
 #[test]
 fn a_question_names_what_the_command_touches() {
-    let command = "cd sub && curl -s https://a.org/x > out | tee log";
+    let command = "cd sub && sed -i s/a/b/ c.rs && rm d && curl -s https://a.org/x > out | tee log";
     let scene = asked("{}", command);
     scene.nvim.wait_transcript(
-        "It writes `out`, `log`. It changes the folder to `sub`. It names the host `a.org`.",
+        "It writes or removes `out`, `c.rs`, `d`, `log`. It changes the folder to `sub`. It names the host `a.org`.",
     );
     scene.server.reply(Reply::said("Good."));
     scene.nvim.keys("n");

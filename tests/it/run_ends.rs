@@ -256,3 +256,23 @@ fn a_run_names_what_its_commands_made_of_each_kind_of_file() {
     let git = git.args(["apply", "-R", "--check", "fix.patch"]).current_dir(root).output().unwrap();
     assert!(git.status.success(), "{}", String::from_utf8_lossy(&git.stderr));
 }
+
+#[test]
+fn a_run_says_nothing_of_a_person_in_a_chat() {
+    let server = Server::start();
+    server.reply(Reply::new().call(
+        "e1",
+        "edit",
+        json!({ "path": "a.txt", "edits": [{ "old": "alpha", "new": "beta" }] }),
+    ));
+    server.reply(Reply::error(401));
+    let ran = run(&setup(&server, &json!({})), &["--mode", "auto-edit", "read and edit a.txt"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("Correct the key, then run again."), "{}", ran.err);
+    let told = server.requests()[1].json.to_string();
+    assert!(
+        told.contains("Applied and written to a.txt.") && !told.contains("may still"),
+        "{told}"
+    );
+    assert!(!ran.err.contains("send again"), "{}", ran.err);
+}

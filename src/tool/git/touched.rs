@@ -1,6 +1,8 @@
 //! Which files of the working tree a git command would change. The answer may name more files than git changes in the
 //! end, and is empty for commands that leave the working tree alone.
 
+mod rest;
+
 use super::glance::Glance;
 use super::invocation::Invocation;
 use super::options::spelt_out;
@@ -236,29 +238,21 @@ impl Look<'_> {
         [self.diff(&[onto, head]), self.log(&[&format!("{onto}..{head}")])].concat()
     }
 
-    /// The paths that the rest of a rebase, or its end, may change.
-    fn rest_of_rebase(&self) -> Vec<String> {
-        for folder in ["rebase-merge", "rebase-apply"] {
-            let state = |file: &str| {
-                self.glance.state(&format!("{folder}/{file}")).map(|it| it.trim().to_owned())
-            };
-            if let (Some(onto), Some(head)) = (state("onto"), state("orig-head")) {
-                return [self.replayed(&onto, &head), self.diff(&["HEAD"])].concat();
-            }
-        }
-        self.diff(&["HEAD"])
-    }
-
     fn pick(&self) -> Vec<String> {
         if self.it.has(&["--quit"]) {
             return Vec::new();
         }
-        if self.it.has(&["--abort", "--continue", "--skip"]) {
+        if self.it.has(&["--abort"]) {
+            let head = self.glance.state("sequencer/head").unwrap_or_else(|| "HEAD".to_owned());
+            return self.diff(&[head.trim()]);
+        }
+        if self.it.has(&["--continue", "--skip"]) {
             let todo = self.glance.state("sequencer/todo").unwrap_or_default();
             let commits = todo.lines().filter_map(|it| it.split_whitespace().nth(1));
-            let commits: Vec<&str> = commits.collect();
-            let head = self.glance.state("sequencer/head").unwrap_or_else(|| "HEAD".to_owned());
-            return [self.diff(&[head.trim()]), self.picked(&commits)].concat();
+            // the first is the one that stopped
+            let rest = commits.skip(1).flat_map(|it| self.changed_by(it)).collect();
+            let dropped = if self.it.has(&["--skip"]) { self.diff(&["HEAD"]) } else { Vec::new() };
+            return [dropped, rest].concat();
         }
         let words = self.it.plain(&[]);
         self.picked(&words)

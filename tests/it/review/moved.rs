@@ -23,12 +23,7 @@ fn check(call: Reply, meanwhile: fn(&Scene), keys: &str, expected: Expect) {
     scene.ask(call);
     scene.nvim.wait_phase("reviewing");
     meanwhile(&scene);
-    scene.nvim.command("messages clear");
-    scene.server.reply(Reply::said("I see."));
-    scene.nvim.keys(keys);
-    scene.wait_idle("I see.");
-    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
-    expected.assert_eq(&format!("{}\n---\n{}", scene.said(), scene.answer(2, "e1")));
+    expected.assert_eq(&scene.ended_by(keys));
 }
 
 fn removed(scene: &Scene) {

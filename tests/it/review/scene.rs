@@ -120,6 +120,16 @@ impl Scene {
         found.unwrap_or_else(|| panic!("no answer to {id} in {:#}", request.json)).1
     }
 
+    /// Types keys that end the review of the call `e1`. Returns the messages and the model's answer.
+    pub fn ended_by(&self, keys: &str) -> String {
+        self.nvim.command("messages clear");
+        self.server.reply(Reply::said("I see."));
+        self.nvim.keys(keys);
+        self.wait_idle("I see.");
+        assert!(!self.nvim.is_blocked(), "{}", self.nvim.screen());
+        format!("{}\n---\n{}", self.said(), self.answer(2, "e1"))
+    }
+
     pub fn on_disk(&self, path: &str) -> Option<String> {
         self.nvim.setup.on_disk(path)
     }

@@ -17,8 +17,8 @@ const SMALL: &str = "
     for _ = 1, 200 do lines[#lines + 1] = ('y'):rep(99) end
     vim.fn.writefile(lines, 'small/a.txt')";
 
-/// The messages, the model's answer, and the beginning of the text in the buffer and on disk.
-fn story(scene: &Scene, answer: &str, path: &str) -> String {
+/// The messages and answers, and the beginning of the text in the buffer and on disk.
+fn story(scene: &Scene, told_before: &str, path: &str) -> String {
     let told = scene.nvim.lua_str(&format!(
         "local function brief(lines)
             return ('%d bytes: %s'):format(#table.concat(lines, '\\n'), table.concat(lines, ' ', 1, math.min(#lines, 8)))
@@ -28,7 +28,7 @@ fn story(scene: &Scene, answer: &str, path: &str) -> String {
             vim.bo[buf].modified and 'modified' or 'unmodified',
             brief(vim.api.nvim_buf_get_lines(buf, 0, -1, false)), brief(vim.fn.readfile('{path}')))"
     ));
-    format!("{}\n---\n{answer}\n---\n{told}", scene.said())
+    format!("{told_before}\n---\n{told}")
 }
 
 /// Accepts two hunks on a full disk. Writes the file when there is room again.
@@ -40,11 +40,7 @@ fn on_full_disk(before: &str, expected: Expect) {
     scene.ask(Reply::new().call("e1", "edit", edit("small/a.txt", &[("l2", "L2"), ("l8", &new)])));
     scene.wait_pending(2);
     scene.nvim.keys(":lua Fill()<CR>");
-    scene.nvim.command("messages clear");
-    scene.server.reply(Reply::said("I see."));
-    scene.nvim.keys("\\A");
-    scene.wait_idle("I see.");
-    expected.assert_eq(&story(&scene, &scene.answer(2, "e1"), "small/a.txt"));
+    expected.assert_eq(&story(&scene, &scene.ended_by("\\A"), "small/a.txt"));
     scene.nvim.keys(":lua os.remove('small/other')<CR>:w<CR>");
     let is_same = "return vim.deep_equal(vim.fn.readfile('small/a.txt'), vim.fn.getbufline('small/a.txt', 1, '$'))";
     assert_eq!(scene.nvim.lua_str(is_same), "true", "{}", scene.said());
@@ -89,21 +85,22 @@ fn by_command(body: &str, mode: &str, expected: Expect) {
     );
     scene.nvim.lua(&command, &[]);
     scene.server.reply(two_hunks());
-    scene.server.reply(Reply::said("I see."));
+    if mode != "ask" {
+        scene.server.reply(Reply::said("I see."));
+    }
     scene.nvim.keys(":Caliban ask please<CR>");
-    let answer = if mode == "ask" {
+    let told = if mode == "ask" {
         scene.wait_pending(2);
-        scene.nvim.keys("\\A");
-        scene.wait_idle("I see.");
-        scene.answer(2, "e1")
+        scene.ended_by("\\A")
     } else {
         scene.wait_idle("I see.");
         scene.wait_hunks(2);
         scene.nvim.keys("\\A");
         scene.wait_hunks(0);
-        format!("{}\n{}", scene.answer(2, "e1"), scene.told_next())
+        let answers = format!("{}\n{}", scene.answer(2, "e1"), scene.told_next());
+        format!("{}\n---\n{answers}", scene.said())
     };
-    expected.assert_eq(&story(&scene, &answer, "a.txt"));
+    expected.assert_eq(&story(&scene, &told, "a.txt"));
     scene.nvim.command("autocmd! BufWriteCmd *.txt");
     scene.nvim.keys(":w<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8\nL8b")));

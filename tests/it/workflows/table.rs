@@ -95,6 +95,14 @@ const FILTERED: &str = "git config filter.lfs.clean cat; git config filter.lfs.s
 const ENCODED: &str = "{ printf 'From x Mon Sep 17 00:00:00 2001\\nFrom: A <a@b>\\nSubject: x\\nMIME-Version: 1.0\\n\
     Content-Type: text/plain; charset=UTF-8\\nContent-Transfer-Encoding: base64\\n\\n'; \
     { printf 'text\\n---\\n'; git diff main locked; } | base64; } > ../p.mbox";
+/// A rebase has stopped in its last commit; one before it has locked files.
+const MIXED: &str =
+    "git checkout -q -b mixed locked; git cherry-pick conflict; git rebase main || true";
+const MAILED: &str =
+    "git checkout -q -b mixed locked; git cherry-pick conflict; git rebase --apply main || true";
+/// The same in the other order.
+const CROSSED: &str =
+    "git checkout -q -b mixed conflict; git cherry-pick locked; git rebase main || true";
 /// All programs of the repository that run around commits and branches.
 const HOOKS: &str = "for it in prepare-commit-msg commit-msg post-commit post-checkout post-merge pre-rebase pre-push post-rewrite; do \
     printf '#!/bin/sh\\necho '$it' >> .git/ran.txt\\n' > .git/hooks/$it; chmod +x .git/hooks/$it; done";
@@ -138,11 +146,19 @@ pub(super) const TABLE: &[Flow] = &[
     flow("rebase onto locked files", "git checkout -q plain", &["git rebase locked"], Asked),
     flow("rebase with a conflict", "git checkout -q conflict", &["git rebase main", "echo both > src/b.txt && git add src/b.txt", "git rebase --continue"], Same),
     flow("rebase that is given up", "git checkout -q conflict", &["git rebase main", "git rebase --abort"], Same),
+    flow("rebase whose rest has no locked files", MIXED, &["echo both > src/b.txt && git add src/b.txt", "git rebase --continue"], Same),
+    flow("rebase by patches whose rest has no locked files", MAILED, &["echo both > src/b.txt && git add src/b.txt", "git rebase --continue"], Same),
+    flow("rebase whose rest has locked files", CROSSED, &["echo both > src/b.txt && git add src/b.txt", "git rebase --continue"], Asked),
+    flow("rebase of which a commit is skipped", MIXED, &["git rebase --skip"], Same),
+    flow("rebase that is given up after locked files", MIXED, &["git rebase --abort"], Same),
+    flow("rebase that is given up before locked files", CROSSED, &["git rebase --abort"], Asked),
     flow("interactive rebase", "git checkout -q plain", &["GIT_SEQUENCE_EDITOR='sed -i 2s/pick/fixup/' git rebase -i HEAD~2"], Same),
     flow("autosquash", "git checkout -q plain; echo x >> a.txt; git commit -qa --fixup HEAD~1", &["git rebase -i --autosquash main"], Same),
     flow("cherry-pick", "", &["git cherry-pick plain"], Same),
     flow("cherry-pick of locked files", "", &["git cherry-pick locked"], Asked),
     flow("cherry-pick of a range", "", &["git cherry-pick main~1..plain"], Same),
+    flow("cherry-pick whose rest has no locked files", "git cherry-pick locked conflict || true", &["echo both > src/b.txt && git add src/b.txt", "git cherry-pick --continue"], Same),
+    flow("cherry-pick that is given up after locked files", "git cherry-pick locked conflict || true", &["git cherry-pick --abort"], Asked),
     flow("cherry-pick with a conflict", "", &["git cherry-pick conflict", "git cherry-pick --abort"], Same),
     flow("revert", "", &["git revert --no-edit HEAD"], Same),
     flow("stash", "echo x >> a.txt", &["git stash", "git stash list", "git stash pop"], Same),
