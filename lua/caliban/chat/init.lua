@@ -100,21 +100,6 @@ function M.switch(message)
   M.show(true)
 end
 
---- Shows the open conversation after this one, and after the last the first.
----@param chat caliban.Chat
-function M.cycle(chat)
-  local open = vim.tbl_filter(function(other)
-    return other == chat or other.session ~= nil
-  end, chats.all)
-  for i, it in ipairs(open) do
-    local after = it == chat and open[i % #open + 1]
-    if after and after ~= chat then
-      return M.switch({ kind = 'open', session = after.session })
-    end
-  end
-  require('caliban.editor.notify').show('No other conversation is open. `gs` lists all.')
-end
-
 --- Opens a conversation from disk as the current chat. Its transcript is painted once the program
 --- has opened it.
 ---@param session string

@@ -49,7 +49,7 @@ local conversations = {
   lhs = 'gs',
   desc = 'choose another conversation',
   run = function()
-    require('caliban.sessions.list').ask()
+    vim.cmd('Caliban sessions')
   end,
 }
 
@@ -59,7 +59,7 @@ local other = {
   lhs = '<C-^>',
   desc = 'go to the next open conversation',
   run = function(chat)
-    require('caliban.chat').cycle(chat)
+    require('caliban.chat.cycle').go(chat)
   end,
 }
 
