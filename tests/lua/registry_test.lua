@@ -49,6 +49,21 @@ function T.hunks_are_accepted_and_rejected_one_by_one()
   eq(4, vim.fn.line('.'))
 end
 
+function T.a_line_that_is_joined_across_the_edge_of_a_hunk_is_the_users()
+  for keys, lines in pairs({
+    ['3GJ'] = { 'a', 'b', 'Y c', 'd' },
+    ['1GJ'] = { 'a X', 'b', 'c', 'd' },
+  }) do
+    H.review('a b c d', 'a X Y c d')
+    H.keys(keys)
+    B.reject({ scope = 'file' })
+    eq(lines, vim.api.nvim_buf_get_lines(0, 0, -1, false))
+    eq({ 'f.txt: 1 rejected, not saved: it has other unsaved changes' }, H.said())
+    eq('a\nb\nc\nd\n', H.disk('f.txt'))
+    vim.cmd('%bwipeout!')
+  end
+end
+
 function T.accepting_outside_of_every_hunk_decides_nothing()
   H.review('a b c d e', 'a X c d e')
   H.keys('5G')
