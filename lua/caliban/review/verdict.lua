@@ -146,9 +146,12 @@ function M.missing(r, was)
     end
   end)
   return vim.tbl_filter(function(hunk)
-    return not vim.iter(hunk.of or NO_KEYS):any(function(k)
-      return pending[k]
-    end)
+    for _, k in ipairs(hunk.of or NO_KEYS) do
+      if pending[k] then
+        return false
+      end
+    end
+    return true
   end, was)
 end
 
@@ -240,7 +243,7 @@ function M.reasons(r)
       for _, k in ipairs(given.of or NO_KEYS) do
         local n = math.abs(k) - (it.key or 0)
         if it.key and n > 0 and n <= (it.count or 0) then
-          out[#out + 1] = n - 1
+          out[#out + 1] = n - 1 --[[@as integer]]
         end
       end
       return out

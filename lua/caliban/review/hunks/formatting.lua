@@ -21,7 +21,7 @@ local function writes()
   local ok, stack = pcall(function()
     return vim.fn.expand('<abuf>') ~= '' and vim.fn.expand('<stack>') or ''
   end)
-  return ok and stack:find('%f[%w]BufWriteP%l+%f[%W]') ~= nil
+  return ok and tostring(stack):find('%f[%w]BufWriteP%l+%f[%W]') ~= nil
 end
 
 --- Whether a formatter is changing a buffer right now. Formatters, completion and refactorings all
