@@ -58,13 +58,26 @@ pub(super) fn sent(agent: &mut Agent, text: String, context: Vec<Excerpt>, steer
             call(agent, called, text, context, steer);
         }
         Parsed::Known(Slash::Init, rest) => init(agent, &text, rest, context, steer),
-        Parsed::Known(Slash::Review, "clear") => agent.desk.workspace.uncomment(),
+        Parsed::Known(Slash::Review, "clear") => {
+            keep(agent, context);
+            agent.desk.workspace.uncomment();
+        }
         Parsed::Known(Slash::Review, rest) => {
             let review = Some(rest.to_owned());
             let text = text.clone();
             agent.prepare_message(Prompt { text, context, steer, review, ..Prompt::default() });
         }
-        Parsed::Known(slash, rest) => carry_out(agent, slash, rest),
+        Parsed::Known(slash, rest) => {
+            keep(agent, context);
+            carry_out(agent, slash, rest);
+        }
+    }
+}
+
+/// Gives the context of a slash command that sends no message back to the composer, for the next message.
+fn keep(agent: &Agent, context: Vec<Excerpt>) {
+    if !context.is_empty() {
+        agent.conversation.bounce(String::new(), context, String::new());
     }
 }
 

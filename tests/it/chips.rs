@@ -126,3 +126,19 @@ fn hidden_characters_are_spelt_out_in_chips_and_previews() {
     nvim.keys("K");
     nvim.wait_screen("x[U+202E]y");
 }
+
+#[test]
+fn a_slash_command_that_sends_no_message_leaves_the_context_for_the_next_message() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>i! echo MARKER<C-s>");
+    nvim.wait_screen("! echo MARKER  about");
+    nvim.keys("/mcp<C-s>");
+    nvim.wait_transcript("Caliban has no MCP servers.");
+    nvim.wait_screen("! echo MARKER  about");
+    nvim.keys("what is it?<C-s>");
+    nvim.wait_transcript("Seen.");
+    let said = server.requests()[0].last_user_text();
+    assert!(said.contains("$ echo MARKER\nMARKER"), "{said}");
+}

@@ -286,7 +286,7 @@ fn hostile_text_of_a_model_reaches_the_buffer_as_plain_text() {
         2: bc
         200000: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
         9: end of it
-        33: ▸ re_ad_x  path="a\u001b[2J\nb"
+        41: ▸ re_ad_x  path="a[U+001B][2J[U+000A]b"
         5: Over."#]]
     .assert_eq(&lines.join("\n"));
     let line = transcript.lines().find(|it| it.starts_with('▸')).unwrap();

@@ -310,7 +310,8 @@ end
 ---@param joint? string the text between the two; default: an empty line
 function M.give_back(chat, message, context, joint)
   local since = text(chat)
-  local all = since == '' and message or message .. (joint or '\n\n') .. since
+  local all = (since == '' or message == '') and message .. since
+    or message .. (joint or '\n\n') .. since
   put(chat, vim.split(all, '\n', { plain = true }))
   chat.context = vim.list_extend(vim.deepcopy(context), chat.context)
   show_chips(chat)

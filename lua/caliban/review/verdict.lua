@@ -147,7 +147,7 @@ function M.missing(r, was)
   end)
   return vim.tbl_filter(function(hunk)
     for _, k in ipairs(hunk.of or NO_KEYS) do
-      if pending[k] then
+      if pending[k] == true then
         return false
       end
     end
