@@ -120,7 +120,7 @@ fn after_a_stop_a_new_message_goes_first_and_those_before_it_are_held() {
     nvim.wait_screen("held: at once");
     assert!(!nvim.transcript().contains("joins this turn"), "{}", nvim.transcript());
     nvim.keys("<CR>");
-    nvim.wait_screen("S on a held message");
+    nvim.wait_screen("s on a held message sends it");
     server.reply(Reply::said("Redirected."));
     nvim.keys("iinstead<C-s><Esc>");
     nvim.wait_transcript("Redirected.");
