@@ -390,9 +390,17 @@ local function open(chat)
     swap(upper, chat, 'transcript')
   else
     local under = lower
-    upper = M.keeping_sizes(function()
+    local function above()
       return open_transcript(chat, under)
-    end)
+    end
+    local ok, win = pcall(M.keeping_sizes, above)
+    if not ok and under and #api.nvim_tabpage_list_wins(0) > 1 then
+      -- a composer of one row has no room above it: both windows are opened anew
+      api.nvim_win_close(under, true)
+      under, lower = nil, nil
+      ok, win = pcall(M.keeping_sizes, above)
+    end
+    upper = ok and win or error(win, 0)
     local last = api.nvim_buf_line_count(chat.transcript)
     api.nvim_win_set_cursor(upper, { last, 0 })
   end

@@ -4,6 +4,7 @@ use super::small;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
+use crate::review::scene::Scene;
 use serde_json::json;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (60, 20), (120, 30)];
@@ -65,4 +66,24 @@ fn a_key_accepts_all_files_and_others_go_to_other_conversations() {
     nvim.wait_session("main-2");
     nvim.keys("gs");
     nvim.wait_screen("Type number");
+}
+
+#[test]
+fn the_chat_comes_back_when_only_a_composer_of_one_row_is_left() {
+    let shown = "local chat = require('caliban.chat.chats').current
+        return #vim.fn.win_findbuf(chat.transcript) > 0 and #vim.fn.win_findbuf(chat.composer) > 0";
+    for (columns, rows) in SIZES {
+        let scene = Scene::two_hunks(|it| it.size(columns, rows));
+        let nvim = &scene.nvim;
+        nvim.keys(":only<CR>:Caliban<CR>");
+        nvim.wait_screen("a.txt");
+        nvim.keys("<Esc><C-w>k<C-w>t");
+        // the code window closes, and Neovim shows the file in the transcript's window because it is not saved
+        nvim.keys(":quit<CR>:qall<CR>");
+        nvim.wait_screen("E37");
+        nvim.keys("<CR>");
+        nvim.keys(":Caliban<CR>");
+        nvim.wait(|it| it.lua_json(shown) == true, "the chat's two windows");
+        assert!(!nvim.screen().contains("There is no room"), "{}", nvim.screen());
+    }
 }
