@@ -205,7 +205,9 @@ fn run(
 
 /// The line of a question that names the locked paths which git would change.
 fn changes_locked(unlocked: &[String]) -> String {
-    let named: Vec<String> = unlocked.iter().map(|it| format!("`{}`", in_one_line(it))).collect();
+    // a name cannot end its own quotation
+    let quoted = |it: &String| format!("`{}`", in_one_line(it).replace('`', "[U+0060]"));
+    let named: Vec<String> = unlocked.iter().map(quoted).collect();
     if named.is_empty() {
         return String::new();
     }

@@ -72,10 +72,18 @@ fn doubted(script: &mut Script, simple: &Simple, name: &str, [is_changer, is_run
 
 /// Adds the subcommand of git that runs under another name: `git-push`, or an alias that a variable holds.
 fn of_git(script: &mut Script, simple: &Simple, name: &str) {
-    let is_unseen = |it: &Word| it.fixed().is_some_and(|it| it.starts_with("--config-e"));
+    // settings by which a word may be the name of any subcommand
+    let is_renaming = |it: &Word| {
+        let text = it.fixed().unwrap_or_default();
+        let setting = text.strip_prefix("-c").unwrap_or(text).to_ascii_lowercase();
+        text.starts_with("--config-e")
+            || setting.starts_with("alias.")
+            || setting.starts_with("include.")
+            || setting.starts_with("includeif.")
+    };
     let verb = match name.strip_prefix("git-") {
         Some(verb) => Word::Fixed(verb.into()),
-        None if name == "git" && simple.words.iter().any(is_unseen) => Word::Open("alias".into()),
+        None if name == "git" && simple.words.iter().any(is_renaming) => Word::Open("alias".into()),
         None => return,
     };
     let words = [Word::Fixed("git".into()), verb].into_iter();
@@ -186,12 +194,20 @@ pub(super) fn feed(script: &mut Script, texts: Vec<String>, depth: usize) {
 /// texts.
 pub(super) fn mentioned(script: &mut Script, name: &str, programs: &[&str]) {
     let is_word = |c: char| c.is_alphanumeric() || "_-./+".contains(c);
-    let split = programs.iter().flat_map(|it| it.split(|c| !is_word(c)));
+    let glued = programs.iter().flat_map(|it| glued(it));
+    let split = programs.iter().copied().chain(glued).flat_map(|it| it.split(|c| !is_word(c)));
     let words: Vec<Word> =
         split.filter(|it| !it.is_empty()).map(|it| Word::Fixed(it.to_owned())).collect();
     if !words.is_empty() {
         script.programs.push(Program { name: name.to_owned(), words });
     }
+}
+
+/// What may be the value of a short option that is glued to it or to several: `-S'rm x'`, `-qec'rm x'`.
+fn glued(text: &str) -> impl Iterator<Item = &str> {
+    const MOST: usize = 4;
+    let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or_default();
+    letters.char_indices().skip(1).take(MOST).map(|(at, _)| &letters[at..])
 }
 
 /// Adds the commands in the subscripts of arrays, which some builtins evaluate although they are quoted: `test -v 'a[$(b)]'`.
@@ -393,10 +409,20 @@ fn suspected(script: &mut Script, simple: &Simple, depth: usize) {
         Word::Fixed(_) => false,
     };
     script.is_open |= words.len() > SUSPECTED || simple.words[1..].iter().any(is_open);
+    // the input of `xargs env` is a command
+    let is_last_runner = |it: &Word| {
+        let name = it.fixed().map(super::base).unwrap_or_default();
+        is_shell(name) || RUNNERS.contains(&name) || WRAPPERS.iter().any(|it| it.name == name)
+    };
+    let has_input = words.len() > simple.words.len();
+    script.is_open |= has_input && simple.words[1..].iter().any(is_last_runner);
     let texts: Vec<&str> = words[1..].iter().filter_map(Word::fixed).collect();
     let joined = texts.join(" ");
+    let glued = texts.iter().flat_map(|it| glued(it));
     for text in texts
-        .into_iter()
+        .iter()
+        .copied()
+        .chain(glued)
         .filter(|it| it.contains([' ', ';', '=', '|', '&']))
         .chain([joined.as_str()])
     {

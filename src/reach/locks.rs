@@ -8,6 +8,7 @@ use super::{folded, split};
 /// Patterns of further locked paths, in a repository's own folder: by these files git runs programs. Each begins with
 /// `.git`.
 const GIT: &[&str] = &[
+    ".git/branches",
     ".git/commondir",
     ".git/config",
     ".git/config.worktree",
@@ -15,10 +16,15 @@ const GIT: &[&str] = &[
     ".git/info/attributes",
     ".git/info/grafts",
     ".git/modules",
+    ".git/remotes",
     ".git/worktrees/*/commondir",
     ".git/worktrees/*/config.worktree",
 ];
 const GIT_WHY: &str = "can make git run programs";
+/// By a file of this name at the root, git can take the root for a repository without a folder `.git`, whose
+/// configuration is `config`. Only these letters count.
+const BARE: &str = "HEAD";
+const BARE_WHY: &str = "lets git take the folder for a repository";
 
 /// Whether a path below the project's root is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +60,9 @@ impl Locks {
     /// Whether a path is locked. `parts` are the names in the path below the root. `None` if no pattern fits the path
     /// or a path below it. Paths below a locked folder give `None` too, so a caller has to stop at the folder.
     pub fn find(&self, parts: &[String]) -> Option<Lock> {
+        if matches!(parts, [only] if only == BARE) {
+            return Some(Lock::Whole(BARE_WHY));
+        }
         let parts: Vec<String> = parts.iter().map(|it| folded(it)).collect();
         let begun = self.0.iter().filter(|(pattern, _)| {
             pattern.len() >= parts.len()
@@ -96,6 +105,9 @@ mod tests {
         ".git/config",
         ".git/hooks",
         ".git/commondir",
+        ".git/branches",
+        ".git/remotes",
+        "HEAD",
         ".git/worktrees/a/commondir",
         ".husky",
         ".githooks",
@@ -150,6 +162,7 @@ mod tests {
         }
         for path in [
             "src",
+            "head",
             "target",
             "node_modules",
             "Makefile",

@@ -180,7 +180,10 @@ impl Manner {
                 && text.bytes().all(|it| it.is_ascii_alphanumeric());
             match text.as_str() {
                 "--" if self.is_known => is_over = true,
-                it if is_over => items.push(Item::Text(it)),
+                it if is_over => {
+                    items.extend(self.headed(it));
+                    items.push(Item::Text(it));
+                }
                 it if self.kind == Kind::Pairs && it.contains('=') => items.push(long(vec![], it)),
                 it if it.starts_with("--") && it.len() > 2 => items.push(self.long(&it[2..])),
                 it if it.len() > 1 && (is_bundle || it.starts_with('-')) => {

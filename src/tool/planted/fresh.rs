@@ -27,7 +27,7 @@ impl Fresh {
         let Some(folder) = &self.folder else { return false };
         match path.strip_prefix(folder).ok().and_then(Path::to_str) {
             Some("config") => self.is_harmless(path).await,
-            Some("hooks") => is_without_hooks(path),
+            Some("branches" | "hooks" | "remotes") => is_without_hooks(path),
             _ => false,
         }
     }
@@ -54,7 +54,7 @@ pub(super) fn read(path: &Path) -> Option<String> {
     ((text.len() as u64) < LARGEST).then_some(text)
 }
 
-/// Whether a folder, which is no link, has only the samples of hooks that git itself puts there.
+/// Whether a folder, which is no link, is empty or has only the samples of hooks that git itself puts there.
 fn is_without_hooks(path: &Path) -> bool {
     let is_sample = |it: std::io::Result<fs::DirEntry>| {
         it.is_ok_and(|it| it.file_name().to_string_lossy().ends_with(".sample"))
