@@ -241,9 +241,11 @@ function M.reasons(r)
     local changes = vim.tbl_map(function(it)
       local out = {} ---@type integer[]
       for _, k in ipairs(given.of or NO_KEYS) do
-        local n = math.abs(k) - (it.key or 0)
+        local size = k < 0 and -k or k ---@type integer
+        local first = it.key or 0 ---@type integer
+        local n = size - first
         if it.key and n > 0 and n <= (it.count or 0) then
-          out[#out + 1] = n - 1 --[[@as integer]]
+          table.insert(out, n - 1)
         end
       end
       return out

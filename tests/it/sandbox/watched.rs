@@ -130,3 +130,29 @@ w more; echo worse > .envrc; w .git/refused/.envrc; echo taken; read x";
     assert_eq!(scene.on_disk(".envrc"), None);
     assert_eq!(scene.on_disk(".git/refused/.envrc").as_deref(), Some("worse\n"));
 }
+
+#[test]
+fn no_command_makes_the_root_a_repository_or_names_a_remote_in_a_file() {
+    if !is_full() {
+        return;
+    }
+    let scene = project();
+    let said = shell(
+        &scene,
+        "rm -f .git/HEAD; mkdir objects refs; printf '[core]\\n\\tfsmonitor = touch ran; false\\n\\tworktree = .\\n' > config; \
+         printf 'ref: refs/heads/main\\n' > HEAD; echo done",
+    );
+    assert!(said.contains("HEAD, which lets git") && said.contains("(renamed to "), "{said}");
+    assert!(!scene.nvim.setup.path("HEAD").exists(), "{said}");
+    let mut git = std::process::Command::new("git");
+    git.arg("status").current_dir(scene.nvim.setup.path("")).output().unwrap();
+    assert!(!scene.nvim.setup.path("ran").exists());
+    for folder in ["remotes", "branches"] {
+        let said = shell(
+            &scene,
+            &format!("mkdir -p .git/{folder}; echo 'URL: ./x' > .git/{folder}/origin; echo done"),
+        );
+        assert!(said.contains("(renamed to "), "{folder}: {said}");
+        assert!(!scene.nvim.setup.path(&format!(".git/{folder}/origin")).exists(), "{said}");
+    }
+}
