@@ -154,7 +154,6 @@ mod tests {
             ("http://localhost", "https://localhost", false),
             ("https://models.test", "https://models.test:443/v1", true),
             ("https://MODELS.test", "https://models.test", true),
-            ("https://models.test", "http://models.test", false),
             ("https://models.test", "https://models.test:444", false),
             ("https://models.test", "https://other.test", false),
             ("https://models.test", "https://models.test.", false),

@@ -4,6 +4,7 @@ use super::gate::{CHANNEL, FOLDER, Gate, ORDER, place};
 use super::namespaces::{NONE, make_read_only, mounted};
 use nix::mount::MsFlags;
 use rustix::fs::{Mode, OFlags};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
@@ -28,8 +29,17 @@ impl Gate {
         Ok(Some(Open { own, channel }))
     }
 
-    /// Makes the folder among the new devices, as long as they can be written.
+    /// Makes the folder among the new devices, as long as they can be written. The command's limit on the size of files
+    /// does not count for them.
     pub(super) fn make(&self, open: &Open) -> Result<(), String> {
+        let Rlimit { current, maximum } = getrlimit(Resource::Fsize);
+        let _ = setrlimit(Resource::Fsize, Rlimit { current: maximum, maximum });
+        let made = self.make_files(open);
+        let _ = setrlimit(Resource::Fsize, Rlimit { current, maximum });
+        made
+    }
+
+    fn make_files(&self, open: &Open) -> Result<(), String> {
         let folder = |it: &Path| fs::create_dir(it).map_err(|it| format!("the gate: {it}"));
         let file =
             |it: &Path, text: &str| fs::write(it, text).map_err(|it| format!("the gate: {it}"));

@@ -25,7 +25,7 @@ fn with_ascii_signs_a_whole_session_shows_only_ascii() {
     nvim.keys(":edit a.txt<CR>:Caliban<CR>");
     is_plain(nvim, "Project");
     nvim.keys("isee @a.txt ");
-    is_plain(nvim, "|@a.txt");
+    is_plain(nvim, "|a.txt");
     let text = "# One\n\n- a\n- [ ] b\n\n> c\n\n| d | e |\n|---|---|\n| f | g |\n\n---\n\nI read.";
     let calls = Reply::new().thinking("Hm.").text(text);
     let calls = calls.call("r1", "read", json!({ "path": "a.txt" }));

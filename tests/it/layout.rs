@@ -75,7 +75,7 @@ fn a_chat_below_the_code_keeps_its_share_of_the_screen() {
 fn below_the_code_the_transcript_has_half_of_a_low_screen_during_a_turn_and_a_question_all_its_rows()
  {
     let server = Server::start();
-    let command = (0..11).map(|n| format!("touch {n}")).collect::<Vec<_>>().join("\n");
+    let command = (0..11).map(|n| format!("step {n}")).collect::<Vec<_>>().join("\n");
     let call = json!({ "command": command });
     let gate = server.reply(Reply::new().gate().text("First.").call("c1", "shell", call));
     let last = server.reply(Reply::new().text("Last").gate().text(" words."));
@@ -106,7 +106,7 @@ fn below_the_code_the_transcript_has_half_of_a_low_screen_during_a_turn_and_a_qu
 
 /// A command of so many lines.
 fn run(lines: usize) -> Reply {
-    let command = (0..lines).map(|n| format!("touch {n}")).collect::<Vec<_>>().join("\n");
+    let command = (0..lines).map(|n| format!("step {n}")).collect::<Vec<_>>().join("\n");
     Reply::new().call("c1", "shell", json!({ "command": command }))
 }
 
@@ -161,7 +161,7 @@ fn a_question_is_shown_from_its_first_line_after_a_resize_and_in_a_new_window() 
     nvim.resize(80, 30);
     let whole = |it: &Nvim| {
         let screen = it.screen();
-        screen.contains("? Run this?") && screen.contains("touch 10") && screen.contains("y once")
+        screen.contains("? Run this?") && screen.contains("step 10") && screen.contains("y once")
     };
     nvim.wait(whole, "the whole question after a resize");
     nvim.keys("<C-w>t:only<CR>:Caliban<CR>");

@@ -69,7 +69,7 @@ fn the_text_of_a_mentioned_pdf_goes_with_the_message_in_every_dialect() {
         let setup = Setup::new().file("my paper.pdf", pdf(&["One.", "", "Three."]));
         let nvim = Nvim::start(&setup.speaking(dialect, &server).size(220, 40));
         nvim.keys(":Caliban<CR>isee @\"my paper.pdf\" <Esc>");
-        nvim.wait_screen("▏@\"my paper.pdf\"  my paper.pdf  5 lines  18 tokens");
+        nvim.wait_screen("▏my paper.pdf  5 lines  18 tokens");
         nvim.keys("<CR>");
         server.wait_count(1);
         nvim.wait_phase("idle");

@@ -10,7 +10,7 @@ use crate::kit::setup::Setup;
 fn chip(nvim: &Nvim) -> String {
     let shown = || {
         let screen = nvim.screen();
-        let (_, rest) = screen.split_once("@a.txt  a.txt  400 lines  ")?;
+        let (_, rest) = screen.split_once("▏a.txt  400 lines  ")?;
         Some(rest.split_once("k tokens")?.0.to_owned())
     };
     nvim.wait(|_| shown().is_some(), "the chip");
