@@ -165,6 +165,8 @@ function M.opened(message)
   require('caliban.chat.buffers').ensure(chat)
   local take_up = was_read and composer.rejoin or not is_newer and composer.restore
   local _ = take_up and take_up(chat, message.draft, message.draft_context)
+  -- the program could not be asked about what was typed before the session was open
+  require('caliban.chat.mentions').touch(chat, true)
   if chats.wanted or message.show then
     chats.wanted, chats.current = false, chat
     require('caliban.chat.windows').open(chat, true)
