@@ -55,7 +55,10 @@ end
 --- Ends a command and all processes that it has started.
 ---@param run caliban.ShellRun
 local function kill(run)
-  vim.uv.kill(-run.pid, 'sigterm')
+  -- other negative numbers name other groups, or all processes
+  if run.pid > 1 then
+    vim.uv.kill(-run.pid, 'sigterm')
+  end
 end
 
 ---@param run caliban.ShellRun
