@@ -275,7 +275,12 @@ function M.send(chat, steer)
   local message = text(chat)
   local shell = require('caliban.chat.shell')
   if shell.is_command(message) then
-    return shell.run(chat, message, M.chip) and put(chat, { '' })
+    local why = shell.run(chat, message, M.chip)
+    if not why then
+      return put(chat, { '' })
+    end
+    M.warn(chat, why)
+    return M.to_top(chat)
   end
   local status = chat.status
   local ready = status and require('caliban.chat.queue').ready(status.queue)

@@ -88,21 +88,20 @@ end
 ---@param chat caliban.Chat
 ---@param text string
 ---@param add fun(chat: caliban.Chat, excerpt: caliban.Excerpt) takes the command with its output
----@return boolean # false if it was not started
+---@return string? # why it was not started
 function M.run(chat, text, add)
-  local notify = require('caliban.editor.notify')
   local command = text:match('^!%s*([^\n]+)$') ---@type string?
   if not command then
-    notify.say(
-      'A command after ! has one line. To send this text as a message, write a blank before the !.'
-    )
-    return false
+    return 'A command after ! has one line. To send this text as a message, write a blank before the !.'
   end
   local run = { chat = chat, pid = -1, out = {}, kept = 0, printed = 0 } ---@type caliban.ShellRun
   local done = vim.schedule_wrap(function(result)
     running[run] = nil
     add(chat, excerpt(run, command, result))
-    notify.say('The output goes with your next message.', vim.log.levels.INFO)
+    require('caliban.editor.notify').say(
+      'The output goes with your next message.',
+      vim.log.levels.INFO
+    )
   end)
   local function read(_, piece)
     take(run, piece)
@@ -114,12 +113,10 @@ function M.run(chat, text, add)
   local ok, started = pcall(vim.system, line, options, done)
   if not ok then
     local why = "The command was not started: %s. Check 'shell' and 'shellcmdflag'."
-    notify.say(why:format((tostring(started):gsub('[%s.]+$', ''))))
-    return false
+    return why:format((tostring(started):gsub('[%s.]+$', '')))
   end
   run.pid = started.pid
   running[run] = true
-  return true
 end
 
 --- Stops the commands of a chat.
