@@ -11,10 +11,10 @@ pub(super) use words::{say, short};
 use super::checkpoints::{ChangedBy, Keeper, Planned};
 use crate::event::TurnId;
 use crate::reach::Reach;
-use crate::store::checkpoints::{Content, Gap, IndexEntry, Said, Staged};
+use crate::store::checkpoints::{Content, Gap, Said, Staged};
 use crate::tool::git::head::{self, Head};
 use crate::tool::{Desk, git};
-use course::Course;
+use course::{Course, Entries};
 use files::{After, FILES, Listing};
 use seen::{Origin, Room, Seen, Stamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +40,9 @@ const TICK: i64 = 2;
 struct Before {
     root: PathBuf,
     files: BTreeMap<PathBuf, Seen>,
-    index: BTreeMap<PathBuf, IndexEntry>,
+    index: Entries,
+    /// The files of which git would give another content than they have.
+    filtered: BTreeSet<PathBuf>,
     listing: Listing,
     head: Option<Head>,
     /// When the command began, in seconds since 1970.
@@ -57,6 +59,8 @@ struct Found {
     new_mode: Option<u32>,
     staged: Option<Staged>,
     branch: Option<String>,
+    /// Whether git would give another content than the file has.
+    is_filtered: bool,
 }
 
 /// Watches a running command until it ends or is stopped.
@@ -100,8 +104,12 @@ impl Watch {
 
 impl Before {
     async fn look(root: PathBuf, reach: Reach, touched: Vec<PathBuf>) -> Before {
-        let (tracked, others, head) =
-            tokio::join!(files::tracked(&root), files::others(&root), Head::look(&root, PATIENCE));
+        let (tracked, others, filtered, head) = tokio::join!(
+            files::tracked(&root),
+            files::others(&root),
+            files::filtered(&root),
+            Head::look(&root, PATIENCE)
+        );
         let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let start = i64::try_from(start).unwrap_or(i64::MAX);
         let look = move || {
@@ -119,7 +127,7 @@ impl Before {
             let most = if matches!(listing, Listing::Git) { FILES } else { LOADED };
             let mut room = Room { files: loaded.len() + most, bytes: ALL };
             for it in tracked.into_iter().filter(|_| is_small) {
-                match it.entry.filter(|_| it.is_watched) {
+                match it.entry.filter(|_| it.is_watched && !filtered.contains(&it.path)) {
                     Some(entry) if entry.kind() == "160000" => (),
                     Some(entry) => {
                         let seen = Seen::tracked(&it.path, entry.name().to_owned());
@@ -133,15 +141,15 @@ impl Before {
                 files.insert(path, seen);
             }
             let listing = if is_small { listing } else { Listing::None };
-            Before { root, files, index, listing, head, start }
+            Before { root, files, index, filtered, listing, head, start }
         };
         tokio::task::spawn_blocking(look).await.unwrap_or_else(|_| Before::none())
     }
 
     fn none() -> Before {
-        let (files, index) = (BTreeMap::new(), BTreeMap::new());
-        let (root, head) = (PathBuf::new(), None);
-        Before { root, files, index, listing: Listing::None, head, start: i64::MAX }
+        let (files, index, filtered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        let (root, head, listing) = (PathBuf::new(), None, Listing::None);
+        Before { root, files, index, filtered, listing, head, start: i64::MAX }
     }
 
     /// The files that have changed, at most `CHANGED` of them, and what else is to be said.
@@ -151,16 +159,17 @@ impl Before {
             said.push(Said::Gap(gap));
             After::default()
         });
-        let head = self.head.take();
+        let (head, filtered) = (self.head.take(), std::mem::take(&mut self.filtered));
         let root = std::mem::take(&mut self.root);
         let branch = head::branch(&root, PATIENCE).await;
-        let (course, moved) = course::course(&root, head, self.start, &after).await;
+        let index = std::mem::take(&mut self.index);
+        let (course, moved) = course::course(&root, head, self.start, &index, &after).await;
         said.extend(moved);
-        let mut staged = match (&course, &self.listing) {
-            (Course::Same, Listing::Git) => staged(&self.index, &after.index),
+        let mut staged = match &self.listing {
+            Listing::Git => course.staged(&index, &after.index),
             _ => BTreeMap::new(),
         };
-        let paths = staged.keys().cloned().collect();
+        let paths = staged.keys().cloned().chain(course.thrown()).collect();
         let find = move || self.differing(after.paths, &paths);
         let mut found = tokio::task::spawn_blocking(find).await.unwrap_or_default();
         if found.len() > CHANGED {
@@ -174,11 +183,12 @@ impl Before {
                 continue;
             }
             let staged = staged.remove(&path);
-            let found = Found::of(&root, path, seen, staged, branch.clone()).await;
+            let is_filtered = filtered.contains(&path);
+            let found = Found::of(&root, path, seen, staged, branch.clone(), is_filtered).await;
             match &course {
                 _ if found.is_nothing() => (),
                 Course::Moved(moved) => planned.extend(moved.take_apart(&root, found).await),
-                Course::Same | Course::Committed => planned.push(found.planned()),
+                Course::Same | Course::Committed(_) => planned.push(found.planned()),
             }
         }
         (planned, said)
@@ -215,18 +225,6 @@ impl Before {
     }
 }
 
-/// The entries of git's index that differ.
-fn staged(
-    before: &BTreeMap<PathBuf, IndexEntry>,
-    after: &BTreeMap<PathBuf, IndexEntry>,
-) -> BTreeMap<PathBuf, Staged> {
-    let paths: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
-    let of =
-        |it: &PathBuf| Staged { before: before.get(it).cloned(), after: after.get(it).cloned() };
-    let all = paths.into_iter().map(|it| (it.clone(), of(it)));
-    all.filter(|it| it.1.before != it.1.after).collect()
-}
-
 impl Found {
     async fn of(
         root: &Path,
@@ -234,6 +232,7 @@ impl Found {
         seen: Seen,
         staged: Option<Staged>,
         branch: Option<String>,
+        is_filtered: bool,
     ) -> Found {
         let at = path.clone();
         let now = tokio::task::spawn_blocking(move || (Stamp::of(&at), Content::at(&at))).await;
@@ -259,7 +258,8 @@ impl Found {
             let why = "is not restored, because the file has or had a set-user-ID, set-group-ID or sticky bit";
             before = Err(why.to_owned());
         }
-        Found { path, origin: seen.origin, before, after, mode, new_mode, staged, branch }
+        let origin = seen.origin;
+        Found { path, origin, before, after, mode, new_mode, staged, branch, is_filtered }
     }
 
     fn is_nothing(&self) -> bool {

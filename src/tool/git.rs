@@ -64,6 +64,24 @@ impl Failure {
     }
 }
 
+/// Whether the repository itself configures filters, which are not run.
+pub async fn has_own_filters(root: &Path, wait: Duration) -> bool {
+    let listed = timeout(wait, configured(root)).await.unwrap_or(Err(Failure::Slow));
+    listed.is_ok_and(|it| !filters(&it).is_empty())
+}
+
+/// The names of all settings of filters, each after its scope.
+async fn configured(root: &Path) -> Result<Vec<u8>, Failure> {
+    let listed =
+        ["config", "--includes", "--show-scope", "--name-only", "-z", "--get-regexp", FILTERS];
+    // git fails if there is no such setting
+    match read(&mut plain(root, &listed), u64::MAX).await {
+        Ok((listed, _)) => Ok(listed),
+        Err(Failure::Refused(why)) if why.is_empty() => Ok(Vec::new()),
+        Err(why) => Err(why),
+    }
+}
+
 /// The whole output of git.
 pub async fn output(root: &Path, arguments: &[&str], wait: Duration) -> Result<Vec<u8>, Failure> {
     Ok(beginning(root, arguments, wait, u64::MAX).await?.0)
@@ -77,14 +95,7 @@ pub async fn beginning(
     most: u64,
 ) -> Result<(Vec<u8>, bool), Failure> {
     let run = async {
-        let listed =
-            ["config", "--includes", "--show-scope", "--name-only", "-z", "--get-regexp", FILTERS];
-        // git fails if there is no such setting
-        let listed = match read(&mut plain(root, &listed), u64::MAX).await {
-            Ok((listed, _)) => listed,
-            Err(Failure::Refused(why)) if why.is_empty() => Vec::new(),
-            Err(why) => return Err(why),
-        };
+        let listed = configured(root).await?;
         let mut command = plain(root, arguments);
         let named = filters(&listed);
         command.env("GIT_CONFIG_COUNT", named.len().to_string());

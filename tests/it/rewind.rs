@@ -6,6 +6,7 @@ mod kept;
 mod kinds;
 mod law;
 mod turns;
+mod writers;
 
 use crate::kit::reply::Reply;
 use crate::kit::setup::Setup;

@@ -261,6 +261,18 @@ function ACTS.change_a_line(before)
   end
 end
 
+--- Whether the act has led back to a text that was there before, with the base of that time.
+---@param after Look
+---@return boolean
+local function is_back(after)
+  for _, it in ipairs(recent) do
+    if vim.deep_equal(it.text, after.text) and vim.deep_equal(it.base, after.base) then
+      return true
+    end
+  end
+  return false
+end
+
 --- Replaces a hunk's lines by those of the base, in one of several ways: nothing of the hunk is pending.
 function ACTS.put_the_base_back(before)
   local h = before.hunks[math.random(#before.hunks)]
@@ -280,7 +292,12 @@ function ACTS.put_the_base_back(before)
   else
     if n > 0 then
       typed(('%dG%ddd'):format(h.first + 1, n))
-      recent[#recent + 1] = look()
+      local cut = look()
+      if is_back(cut) then
+        -- the user's copy of a line of the agent's is the agent's line again
+        return nil
+      end
+      recent[#recent + 1] = cut
     end
     local empty = #before.text == n
     if #h.old > 0 and (way == 1 or empty) then
@@ -718,18 +735,6 @@ local function restart(states)
     states[seq] = nil
   end
   recent = {}
-end
-
---- Whether the act has led back to a text that was there before, with the base of that time.
----@param after Look
----@return boolean
-local function is_back(after)
-  for _, it in ipairs(recent) do
-    if vim.deep_equal(it.text, after.text) and vim.deep_equal(it.base, after.base) then
-      return true
-    end
-  end
-  return false
 end
 
 --- Splits the window, closes it, or goes to another one with the same buffer.

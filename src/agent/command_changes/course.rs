@@ -4,10 +4,13 @@ use super::files::{self, After};
 use super::seen::Origin;
 use super::{Found, PATIENCE, git};
 use crate::agent::checkpoints::Planned;
-use crate::store::checkpoints::{Content, IndexEntry, Said};
+use crate::store::checkpoints::{Content, IndexEntry, Said, Staged};
 use crate::tool::git::head::{Head, short};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+/// Entries of git's index, or the files of a commit.
+pub(super) type Entries = BTreeMap<PathBuf, IndexEntry>;
 
 /// The most commits of one command that are looked at.
 const COMMITS: &str = "100";
@@ -16,8 +19,8 @@ const COMMITS: &str = "100";
 pub(super) enum Course {
     /// The same commit is checked out, or there is no git.
     Same,
-    /// All new commits were made by the command, on top of the earlier one.
-    Committed,
+    /// All new commits were made by the command, on top of the earlier one. The last one has these files.
+    Committed(Entries),
     /// Git has brought texts that were in commits before.
     Moved(Box<Move>),
 }
@@ -26,18 +29,21 @@ pub(super) enum Course {
 pub(super) struct Move {
     from: Head,
     to: Head,
-    old: BTreeMap<PathBuf, IndexEntry>,
-    new: BTreeMap<PathBuf, IndexEntry>,
-    index: BTreeMap<PathBuf, IndexEntry>,
+    old: Entries,
+    new: Entries,
+    was_index: Entries,
+    index: Entries,
     /// The files that differ from the index.
     modified: BTreeSet<PathBuf>,
 }
 
-/// What the command did, and a note about it for the user. `start` is when the command began, in seconds since 1970.
+/// What the command did, and a note about it for the user. `start` is when the command began, in seconds since 1970, and
+/// `index` was git's index then.
 pub(super) async fn course(
     root: &Path,
     from: Option<Head>,
     start: i64,
+    index: &Entries,
     after: &After,
 ) -> (Course, Option<Said>) {
     let to = Head::look(root, PATIENCE).await;
@@ -46,15 +52,16 @@ pub(super) async fn course(
     let moved = Said::Moved { from: from.say(), to: to.say() };
     if let Some(ends) = begun {
         let said = Said::Unfinished { ends: ends.to_owned() };
-        return (Course::Moved(Box::new(Move::of(root, from, to, after).await)), Some(said));
+        return (Course::Moved(Box::new(Move::of(root, from, to, index, after).await)), Some(said));
     } else if from.commit == to.commit {
         return (Course::Same, (from.branch != to.branch).then_some(moved));
     }
     if has_only_own(root, &from, &to, start).await {
         let from = from.commit.as_deref().map(|it| short(it).to_owned());
-        return (Course::Committed, Some(Said::Committed { from, to: to.say() }));
+        let new = tree(root, &to).await;
+        return (Course::Committed(new), Some(Said::Committed { from, to: to.say() }));
     }
-    (Course::Moved(Box::new(Move::of(root, from, to, after).await)), Some(moved))
+    (Course::Moved(Box::new(Move::of(root, from, to, index, after).await)), Some(moved))
 }
 
 /// Whether the command itself has made all commits between the two, one after the other.
@@ -95,12 +102,58 @@ async fn has_only_own(root: &Path, from: &Head, to: &Head, start: i64) -> bool {
     String::from_utf8_lossy(&above).lines().nth(1) == Some(&*first)
 }
 
+impl Course {
+    /// The changes of entries in git's index that are in no commit.
+    pub(super) fn staged(&self, before: &Entries, after: &Entries) -> BTreeMap<PathBuf, Staged> {
+        let paths: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
+        let of = |it: &PathBuf| {
+            let staged = Staged { before: before.get(it).cloned(), after: after.get(it).cloned() };
+            let staged = match self {
+                Course::Same => Some(staged),
+                Course::Committed(new) => Some(staged).filter(|_| after.get(it) != new.get(it)),
+                Course::Moved(moved) => moved.later(it),
+            };
+            Some((it.clone(), staged.filter(|it| it.before != it.after)?))
+        };
+        paths.into_iter().filter_map(of).collect()
+    }
+
+    /// The paths whose entry in git's index was thrown away with the earlier branch.
+    pub(super) fn thrown(&self) -> Vec<PathBuf> {
+        let Course::Moved(it) = self else { return Vec::new() };
+        let paths: BTreeSet<&PathBuf> = it.was_index.keys().chain(it.old.keys()).collect();
+        paths.into_iter().filter(|path| it.earlier(path).is_some()).cloned().collect()
+    }
+}
+
 impl Move {
-    async fn of(root: &Path, from: Head, to: Head, after: &After) -> Move {
+    async fn of(root: &Path, from: Head, to: Head, index: &Entries, after: &After) -> Move {
         let (old, new, modified) =
             tokio::join!(tree(root, &from), tree(root, &to), files::others(root));
         let modified = modified.unwrap_or_default().into_iter().collect();
-        Move { from, to, old, new, index: after.index.clone(), modified }
+        let (was_index, index) = (index.clone(), after.index.clone());
+        Move { from, to, old, new, was_index, index, modified }
+    }
+
+    /// The change of an entry that the command has staged on the later branch. An entry that was staged before and that
+    /// git has carried over is the earlier one.
+    fn later(&self, path: &Path) -> Option<Staged> {
+        let (was, old) = (self.was_index.get(path), self.old.get(path));
+        let (now, new) = (self.index.get(path), self.new.get(path));
+        if self.to.unfinished.is_some() || now == was || now == new && old != new {
+            return None;
+        }
+        let before = if was == old { new } else { was };
+        Some(Staged { before: before.cloned(), after: now.cloned() })
+    }
+
+    /// The entry that was staged on the earlier branch and that git has not carried over.
+    fn earlier(&self, path: &Path) -> Option<Staged> {
+        let (was, old) = (self.was_index.get(path), self.old.get(path));
+        let new = self.new.get(path);
+        let is_lost = was != old && old != new && self.index.get(path) == new;
+        let staged = Staged { before: was.cloned(), after: old.cloned() };
+        Some(staged).filter(|_| is_lost && self.to.unfinished.is_none())
     }
 
     /// Takes apart the change of a file: what the command changed on the earlier branch, and what on the later one. What
@@ -123,15 +176,24 @@ impl Move {
                 None => *after == Ok(Content::Absent),
             };
         let mut planned = Vec::new();
-        if !is_old && let Ok(text) = in_tree(root, path, old).await {
+        let staged = self.earlier(path);
+        if (!is_old || staged.is_some())
+            && let Ok(text) = in_tree(root, &found, old).await
+        {
             let part = found.part(before.clone(), Ok(text));
-            planned.push(Planned { branch: self.from.branch.clone(), new_mode: None, ..part });
+            let branch = self.from.branch.clone();
+            planned.push(Planned { branch, new_mode: None, staged, ..part });
         }
-        if !is_new && let Ok(text) = in_tree(root, path, new).await {
+        if (!is_new || found.staged.is_some())
+            && let Ok(text) = in_tree(root, &found, new).await
+        {
             let part = found.part(Ok(text), after.clone());
-            planned.push(Planned { branch: self.to.branch.clone(), mode: None, ..part });
+            let (branch, staged) = (self.to.branch.clone(), found.staged.clone());
+            // a file that is the same in both commits is not written by git
+            let mode = found.mode.filter(|_| is_old && old == new);
+            planned.push(Planned { mode, staged, branch, ..part });
         }
-        planned.retain(|it| it.before != it.after);
+        planned.retain(|it| it.before != it.after || it.staged.is_some());
         if planned.is_empty() {
             let why = format!("is in git, in {}", self.from.say());
             planned.push(found.part(Err(why), after.clone()));
@@ -141,7 +203,7 @@ impl Move {
 }
 
 /// The files of a commit.
-async fn tree(root: &Path, head: &Head) -> BTreeMap<PathBuf, IndexEntry> {
+async fn tree(root: &Path, head: &Head) -> Entries {
     let Some(commit) = head.commit.as_deref() else { return BTreeMap::new() };
     let listed = git(root, &["ls-tree", "-r", "-z", commit]).await.unwrap_or_default();
     let line = |it: &[u8]| {
@@ -154,11 +216,18 @@ async fn tree(root: &Path, head: &Head) -> BTreeMap<PathBuf, IndexEntry> {
 }
 
 /// The content of a file in a commit, as git would write it into the working tree.
-async fn in_tree(root: &Path, path: &Path, entry: Option<&IndexEntry>) -> Result<Content, String> {
+async fn in_tree(
+    root: &Path,
+    found: &Found,
+    entry: Option<&IndexEntry>,
+) -> Result<Content, String> {
     let Some(entry) = entry else { return Ok(Content::Absent) };
     if entry.kind() == "120000" {
         let target = git(root, &["cat-file", "blob", entry.name()]).await;
         return target.map(Content::Link).ok_or_else(|| "is missing in git".to_owned());
     }
-    super::of_git(root, path, entry.name()).await
+    if found.is_filtered {
+        return Err("was not kept".to_owned());
+    }
+    super::of_git(root, &found.path, entry.name()).await
 }

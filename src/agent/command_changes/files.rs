@@ -1,9 +1,9 @@
 //! Lists the project's files before and after a command.
 
-use super::git;
+use super::{PATIENCE, git};
 use crate::reach::Reach;
 use crate::store::checkpoints::{Gap, IndexEntry};
-use crate::tool::walk;
+use crate::tool::{self, walk};
 use ignore::DirEntry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -49,6 +49,16 @@ pub(super) async fn tracked(root: &Path) -> Option<Vec<Tracked>> {
 pub(super) async fn others(root: &Path) -> Option<Vec<PathBuf>> {
     let listed = git(root, &["ls-files", "-m", "-o", "-z", "--exclude-standard"]).await?;
     Some(paths(root, &listed).collect())
+}
+
+/// The files with a filter, if the repository itself configures filters. These are not run, so git would give another
+/// content than the file has.
+pub(super) async fn filtered(root: &Path) -> BTreeSet<PathBuf> {
+    if !tool::git::has_own_filters(root, PATIENCE).await {
+        return BTreeSet::new();
+    }
+    let listed = git(root, &["ls-files", "-z", "--", ":(exclude,attr:!filter)"]).await;
+    listed.map(|it| paths(root, &it).collect()).unwrap_or_default()
 }
 
 /// The entries of the files that are in no conflict. Submodules are left out.

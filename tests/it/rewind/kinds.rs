@@ -7,7 +7,11 @@ use std::fs::{self, Permissions};
 
 /// A project under git with `a.txt`, in which the model has run `command`. `more` prepares the project after the first
 /// commit.
-fn ran(files: impl FnOnce(Setup) -> Setup, more: impl FnOnce(&Scene), command: &str) -> Scene {
+pub(super) fn ran(
+    files: impl FnOnce(Setup) -> Setup,
+    more: impl FnOnce(&Scene),
+    command: &str,
+) -> Scene {
     let scene = Scene::start(|it| files(it.file("a.txt", nine())));
     git(&scene, &["init", "-qb", "main"]);
     git(&scene, &["config", "user.name", "me"]);
@@ -20,13 +24,13 @@ fn ran(files: impl FnOnce(Setup) -> Setup, more: impl FnOnce(&Scene), command: &
 }
 
 /// The lines of the preview about files.
-fn heads(scene: &Scene) -> String {
+pub(super) fn heads(scene: &Scene) -> String {
     let shown = scene.nvim.buffer("/rewind");
     let heads = shown.lines().filter(|it| it.starts_with("diff "));
     heads.map(|it| it.to_owned() + "\n").collect()
 }
 
-fn take_all_back(scene: &Scene) {
+pub(super) fn take_all_back(scene: &Scene) {
     scene.nvim.keys("a");
     scene.wait_chat("You took back");
 }
@@ -35,7 +39,7 @@ fn mode(scene: &Scene, path: &str) -> u32 {
     scene.nvim.setup.path(path).symlink_metadata().unwrap().permissions().mode() & 0o777
 }
 
-fn status(scene: &Scene) -> String {
+pub(super) fn status(scene: &Scene) -> String {
     git_says(scene, &["status", "--porcelain"])
 }
 
