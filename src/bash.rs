@@ -4,8 +4,13 @@
 //! the effect that the user is asked, so a form of the language that is missing here is never allowed silently.
 
 mod dash;
+mod feed;
+mod language;
+pub(crate) mod options;
 mod plain;
 mod risk;
+mod runs;
+mod variables;
 mod walk;
 mod word;
 mod wrapper;
@@ -35,8 +40,8 @@ pub struct Script {
     /// Reasons why the line may do more than run `commands`: clauses for the user, such as `` `echo a` writes to `b`
     /// ``.
     pub doubts: Vec<String>,
-    /// Whether the line may run commands that are not in `commands`.
-    pub is_open: bool,
+    /// Why the line may run commands that are not in `commands`: a clause as in `doubts`. `None` if it runs no others.
+    pub unclear: Option<String>,
     /// Files that redirections read.
     pub inputs: Vec<String>,
     /// Files that redirections write.
@@ -44,18 +49,27 @@ pub struct Script {
     /// The folders in which the commands may run because of `cd`: absolute, or relative to the folder in which the line
     /// starts.
     pub folders: Vec<String>,
-    /// The texts that were taken for command lines on suspicion, each with its depth. Nested programs, such as `watch
-    /// "watch …"`, would suspect the same text many times.
-    suspected: HashMap<String, usize>,
+    /// The texts that were taken for command lines, each with its depth. Nested programs, such as `watch "watch …"`,
+    /// would add the same text many times.
+    nested: HashMap<String, (usize, Surety)>,
 }
 
 /// A simple command: its name and its arguments, without redirections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Simple {
     pub words: Vec<Word>,
-    /// False if it is only suspected that a program such as `find` runs these words as a command. Then only rules that
-    /// ask or deny apply to them.
-    pub is_certain: bool,
+    pub surety: Surety,
+}
+
+/// How surely a line runs a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Surety {
+    /// The shell runs it.
+    Certain,
+    /// A program such as `find` or a variable such as `EDITOR` runs it. Only rules that ask or deny apply to it.
+    Inner,
+    /// A program may run it. A rule that denies it asks.
+    Guess,
 }
 
 /// A text that an interpreter runs, or a risky argument.
@@ -65,6 +79,8 @@ pub struct Program {
     pub name: String,
     /// The words of the text, whatever is between them. Each of them may begin a command.
     pub words: Vec<Word>,
+    /// Whether the text has a word that starts programs, such as `system`.
+    pub is_sure: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,16 +109,25 @@ impl Word {
 }
 
 impl Simple {
+    pub fn is_certain(&self) -> bool {
+        self.surety == Surety::Certain
+    }
+
     /// The command in one line for the user.
     pub fn shown(&self) -> String {
-        let words: Vec<&str> = self.words.iter().map(Word::shown).collect();
-        words.join(" ")
+        shown(&self.words)
     }
 
     /// The name of the command without its folder; `None` if it is known only when the command runs.
     pub fn name(&self) -> Option<&str> {
         self.words.first().and_then(Word::fixed).map(base)
     }
+}
+
+/// Words in one line for the user.
+pub fn shown(words: &[Word]) -> String {
+    let words: Vec<&str> = words.iter().map(Word::shown).collect();
+    words.join(" ")
 }
 
 /// The last part of a path.
@@ -127,9 +152,9 @@ impl Script {
         }
         let Some(commands) = plain::commands(line) else { return self.parsed(line, depth) };
         for words in commands {
-            wrapper::unwrapped(self, Simple { words, is_certain: true }, depth);
+            wrapper::unwrapped(self, Simple { words, surety: Surety::Certain }, depth);
         }
-        wrapper::feed(self, Vec::new(), depth);
+        feed::feed(self, Vec::new(), depth);
     }
 
     /// Adds what the parser finds in a line.
@@ -139,7 +164,7 @@ impl Script {
         }
         if holds_split_word(line) {
             self.doubt("The command has a word that continues on the next line".into());
-            self.suspect(&line.replace("\\\n", ""), depth);
+            self.nested(&line.replace("\\\n", ""), depth, Surety::Inner);
         }
         let Some(tree) = dash::tree(line) else {
             return self.blind(
@@ -149,27 +174,38 @@ impl Script {
         walk::Walk { text: line, script: self, depth, level: 0, texts: Vec::new() }.program(&tree);
     }
 
-    /// Adds the commands of a line as suspected ones, to which only rules that ask or deny apply. Does nothing if the
-    /// line was suspected before, nested no deeper than now.
-    fn suspect(&mut self, line: &str, depth: usize) {
-        if self.suspected.get(line).is_some_and(|before| *before <= depth) {
+    /// Adds the commands of a line that another command may run. Does nothing if the line was added before, nested no
+    /// deeper than now.
+    fn nested(&mut self, line: &str, depth: usize, surety: Surety) {
+        if self.nested.get(line).is_some_and(|(at, it)| *at <= depth && *it <= surety) {
             return;
         }
-        self.suspected.insert(line.to_owned(), depth);
-        let suspected = mem::take(&mut self.suspected);
-        let mut inner = Script { suspected, ..Script::default() };
-        inner.add(line, depth + 1);
-        self.suspected = inner.suspected;
-        self.is_open |= inner.is_open;
-        let suspected = inner.commands.into_iter();
-        self.commands.extend(suspected.map(|it| Simple { is_certain: false, ..it }));
-        self.programs.append(&mut inner.programs);
+        self.nested.insert(line.to_owned(), (depth, surety));
+        self.within(surety, |it| it.add(line, depth + 1));
+    }
+
+    /// Adds commands that another command may run. Only rules that ask or deny apply to them.
+    fn within(&mut self, surety: Surety, add: impl FnOnce(&mut Script)) {
+        let nested = mem::take(&mut self.nested);
+        let mut inner = Script { nested, ..Script::default() };
+        add(&mut inner);
+        self.nested = inner.nested;
+        self.unclear = self.unclear.take().or(inner.unclear);
+        let commands = inner.commands.into_iter();
+        self.commands.extend(commands.map(|it| Simple { surety: it.surety.max(surety), ..it }));
+        let is_guess = surety == Surety::Guess;
+        let programs = inner.programs.into_iter();
+        self.programs.extend(programs.map(|it| Program { is_sure: it.is_sure && !is_guess, ..it }));
     }
 
     /// Adds a doubt: the line may run commands that are not in `commands`.
     fn blind(&mut self, clause: String) {
-        self.is_open = true;
+        self.unclear(clause.clone());
         self.doubt(clause);
+    }
+
+    fn unclear(&mut self, clause: String) {
+        self.unclear.get_or_insert(clause);
     }
 
     fn doubt(&mut self, clause: String) {

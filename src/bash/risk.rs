@@ -4,6 +4,7 @@
 
 mod table;
 
+use super::language::only_edits;
 use super::{Simple, Word};
 use table::{INTERPRETERS, ROWS, Row};
 
@@ -23,22 +24,6 @@ pub fn risk(command: &Simple, from: usize) -> Option<(usize, String)> {
     let at = (from..command.words.len()).find(|at| row.is_risky(command, name, *at))?;
     let word = command.words[at].shown();
     Some((at, format!("`{word}` makes `{name}` do more than its name says")))
-}
-
-/// The words of a command that may name other commands: all arguments of an interpreter or of `sed`, otherwise each
-/// risky argument and the word after it.
-pub(super) fn programs(command: &Simple) -> Vec<&str> {
-    let Some(name) = command.name() else { return Vec::new() };
-    let all = 1..command.words.len();
-    let fixed = |at: usize| command.words.get(at).and_then(Word::fixed);
-    if is_interpreter(name) || matches!(name, "sed" | "gsed") {
-        return all.filter_map(fixed).collect();
-    }
-    let Some(row) = ROWS.iter().find(|it| it.names.contains(&name)) else { return Vec::new() };
-    let risky = |at: &usize| {
-        row.is_risky(command, name, *at) || *at > 1 && row.is_risky(command, name, *at - 1)
-    };
-    all.filter(risky).filter_map(fixed).collect()
 }
 
 /// Whether a program's arguments are programs or run them.
@@ -107,42 +92,28 @@ fn interpreted(command: &Simple, name: &str, from: usize) -> Option<(usize, Stri
     if word.fixed() != Some("-m") {
         return None;
     }
-    let module = Simple { words: command.words[2..].to_vec(), is_certain: command.is_certain };
+    let module = Simple { words: command.words[2..].to_vec(), surety: command.surety };
     risk(&module, from - 2).filter(|it| it.0 + 2 >= from).map(|(at, why)| (at + 2, why))
 }
 
 /// `sed` runs commands and writes files by letters in its script; only simple scripts are known to do neither.
 fn edited(command: &Simple, name: &str, from: usize) -> Option<(usize, String)> {
-    let mut script = None;
+    let (mut has_script, mut is_next) = (false, false);
     for at in 1..command.words.len() {
         let word = command.words[at].shown();
+        let script = if is_next { Some(word) } else { word.strip_prefix("--expression=") };
         let is_safe = match word {
+            _ if script.is_some() => only_edits(script.unwrap_or_default()),
             "-n" | "-E" | "-r" | "-u" | "-z" | "-nE" | "-En" | "--quiet" | "--silent"
-            | "--regexp-extended" => true,
+            | "--regexp-extended" | "-e" | "-ne" | "--expression" => true,
             it if it.starts_with('-') => false,
-            it => script.is_some() || is_simple(it),
+            it => has_script || only_edits(it),
         };
         if !is_safe && at >= from {
             return Some((at, format!("`{word}` may make `{name}` write files or run commands")));
         }
-        if !word.starts_with('-') {
-            script.get_or_insert(at);
-        }
+        is_next = script.is_none() && matches!(word, "-e" | "-ne" | "--expression");
+        has_script |= script.is_some() || !is_next && !word.starts_with('-');
     }
     None
-}
-
-/// Whether a script of `sed` only prints, deletes or substitutes.
-fn is_simple(script: &str) -> bool {
-    let rest = script.trim_start_matches(|c: char| c.is_ascii_digit() || ",$".contains(c));
-    if matches!(rest, "p" | "d" | "q" | "=") {
-        return true;
-    }
-    let Some(body) = rest.strip_prefix('s') else { return false };
-    let Some(mark) = body.chars().next().filter(|c| "/|,#:@".contains(*c)) else { return false };
-    if body.contains(['\\', '\n', ';']) {
-        return false;
-    }
-    let parts: Vec<&str> = body[mark.len_utf8()..].split(mark).collect();
-    matches!(parts[..], [_, _, flags] if flags.chars().all(|c| c.is_ascii_digit() || "gpiI".contains(c)))
 }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 fn check(line: &str, expect: Expect) {
     let script = Script::parse(line);
     let mut said: Vec<String> = Vec::new();
-    for it in script.commands.iter().filter(|it| it.is_certain) {
+    for it in script.commands.iter().filter(|it| it.is_certain()) {
         let words = it.words.iter().map(|it| match it {
             Word::Fixed(it) => format!("{it:?}"),
             Word::Glob(it) => format!("glob {it}"),

@@ -1,34 +1,10 @@
 //! Walks over the syntax tree of a command line. The walk only adds commands and doubts to the script, so the order of
 //! nodes matters only for `cd`.
 
+use super::variables::harmless;
 use super::word::{self, Part};
-use super::{Script, Simple, Word, dash, wrapper};
+use super::{Script, Simple, Surety, Word, dash, feed, runs, wrapper};
 use tree_sitter::{Node, Tree};
-
-/// Variables that change no command's meaning, so that setting them needs no consent.
-const HARMLESS: &[&str] = &[
-    "CARGO_TERM_COLOR",
-    "CI",
-    "CLICOLOR",
-    "COLUMNS",
-    "DEBUG",
-    "FORCE_COLOR",
-    "LANG",
-    "LC_ALL",
-    "NODE_ENV",
-    "NO_COLOR",
-    "PYTHONDONTWRITEBYTECODE",
-    "PYTHONUNBUFFERED",
-    "RUST_BACKTRACE",
-    "RUST_LOG",
-    "TERM",
-    "TZ",
-];
-
-/// Whether setting this variable changes no command's meaning.
-pub(super) fn harmless(name: &str) -> bool {
-    HARMLESS.contains(&name)
-}
 
 /// How many levels of the tree are visited. A deeper tree is a doubt.
 const LEVELS: usize = 200;
@@ -53,7 +29,7 @@ impl Walk<'_> {
         }
         self.visit(root);
         let texts = std::mem::take(&mut self.texts);
-        wrapper::feed(self.script, texts, self.depth);
+        feed::feed(self.script, texts, self.depth);
     }
 
     fn of(&self, node: Node<'_>) -> &str {
@@ -68,6 +44,10 @@ impl Walk<'_> {
     }
 
     fn visit(&mut self, node: Node<'_>) {
+        if self.of(node).starts_with("((") {
+            let text = self.of(node).to_owned();
+            wrapper::evaluated(self.script, &text, self.depth);
+        }
         match node.kind() {
             "program"
             | "list"
@@ -113,9 +93,13 @@ impl Walk<'_> {
                 ));
                 self.children(node);
             }
-            _ => {
-                let shown = quoted(self.of(node));
-                self.script.doubt(format!("{shown} is more than a list of commands"));
+            it => {
+                let text = self.of(node).to_owned();
+                if matches!(it, "declaration_command" | "unset_command") {
+                    wrapper::evaluated(self.script, &text, self.depth);
+                    self.declared(node);
+                }
+                self.script.doubt(format!("{} is more than a list of commands", quoted(&text)));
                 self.children(node);
             }
         }
@@ -150,9 +134,14 @@ impl Walk<'_> {
         if let Word::Open(source) = word {
             // the parser does not see backticks in all places, and may miss the end of a line
             for it in source.split('`').skip(1).step_by(2) {
-                self.script.suspect(it, self.depth);
+                runs::line(self.script, it, self.depth);
             }
-            self.script.is_open |= source.contains('\n');
+            if source.contains('\n') {
+                self.script.unclear(format!("{} has several lines", quoted(source)));
+            }
+            if ["$((", "$[", "${"].iter().any(|it| source.contains(it)) {
+                wrapper::evaluated(self.script, source, self.depth);
+            }
             self.script.doubt(format!("{} is known only when the command runs", quoted(source)));
         }
     }
@@ -180,10 +169,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds words that are only suspected to be a command. Only rules that ask or deny apply to them.
+    /// Adds words that may be a command. Only rules that ask or deny apply to them.
     fn suspect(&mut self, nodes: &[Node<'_>]) {
         let words = self.words(nodes);
-        self.script.commands.push(Simple { words, is_certain: false });
+        self.script.commands.push(Simple { words, surety: Surety::Inner });
     }
 
     /// A simple command. `rest` has the arguments that come after redirections.
@@ -223,7 +212,7 @@ impl Walk<'_> {
         for it in &words {
             self.open(it);
         }
-        let simple = Simple { words, is_certain: true };
+        let simple = Simple { words, surety: Surety::Certain };
         let depth = self.depth;
         wrapper::unwrapped(self.script, simple, depth);
     }
@@ -244,6 +233,17 @@ impl Walk<'_> {
             let word = self.word(&[value]);
             self.open(&word);
             wrapper::assigned(self.script, &name, word.fixed(), self.depth);
+        }
+    }
+
+    /// Visits the quoted assignments in the arguments of `export` and the like: `export 'a=b'`.
+    fn declared(&mut self, node: Node<'_>) {
+        let mut cursor = node.walk();
+        let all: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        for it in self.words(&all) {
+            if let Some((name, value)) = it.fixed().and_then(|it| it.split_once('=')) {
+                wrapper::assigned(self.script, name, Some(value), self.depth);
+            }
         }
     }
 
@@ -328,7 +328,7 @@ impl Walk<'_> {
                         self.script.blind(clause.into());
                     }
                     let text = self.of(child).to_owned();
-                    self.script.suspect(&text, self.depth);
+                    runs::line(self.script, &text, self.depth);
                     self.visit(child);
                 }
             }
@@ -358,7 +358,9 @@ impl Walk<'_> {
         let mut chars = inner.chars();
         if !chars.all(|c| c.is_ascii() && !"$`()<>[]\\".contains(c) && !ends.contains(c)) {
             self.script.doubt(format!("{} is known only when the command runs", quoted(&whole)));
-            self.script.suspect(inner, self.depth);
+            if inner.contains(|c| ends.contains(c)) {
+                runs::line(self.script, inner, self.depth);
+            }
             wrapper::evaluated(self.script, &whole, self.depth);
             self.substitutions(node);
         }
@@ -442,7 +444,7 @@ impl Walk<'_> {
             }
             at = part.end_byte();
             let words = vec![Word::Fixed("cat".into())];
-            self.script.commands.push(Simple { words, is_certain: false });
+            self.script.commands.push(Simple { words, surety: Surety::Inner });
         }
         value.push_str(&word::between_quotes(self.text.get(at..end)?)?);
         let whole = self.of(node);

@@ -30,7 +30,7 @@ pub(super) fn joined(parts: Vec<Part>, source: &str) -> Word {
             }
         }
     }
-    if is_braced && value != "{}" {
+    if is_braced && is_expanded(&value) {
         return Word::Open(source.to_owned());
     }
     if !is_pattern {
@@ -40,6 +40,16 @@ pub(super) fn joined(parts: Vec<Part>, source: &str) -> Word {
     let is_hidden = value.split('/').any(|it| it.starts_with('.') && it != ".");
     let is_clear = !value.starts_with('-') && !is_hidden;
     if is_clear { Word::Glob(value) } else { Word::Open(source.to_owned()) }
+}
+
+/// Whether braces in a text may have a meaning for bash: `{a,b}`, `{1..3}`, and `{a}` before a redirection. It leaves
+/// `HEAD@{1}` and `{}` as they are.
+fn is_expanded(text: &str) -> bool {
+    let inner = text.split_once('{').and_then(|(head, rest)| Some((head, rest.rsplit_once('}')?)));
+    inner.is_some_and(|(head, (inner, tail))| {
+        let is_name = head.is_empty() && tail.is_empty() && !inner.is_empty();
+        is_name || inner.contains(',') || inner.contains("..")
+    })
 }
 
 struct Bare {

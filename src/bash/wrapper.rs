@@ -2,16 +2,13 @@
 
 mod table;
 
-use super::walk::{harmless, quoted};
-use super::{Program, Script, Simple, Word, risk};
+use super::variables::{self, Value, harmless};
+use super::walk::quoted;
+use super::{DEPTH, Script, Simple, Surety, Word, feed, runs};
 use table::{CHANGERS, RUNNERS, SHELLS, SOMETIMES, WRAPPERS, Wrapper};
 
-/// How many arguments are tried as the beginning of a suspected command, and how many words of such a command are
-/// compared with rules.
-const SUSPECTED: usize = 40;
-
-/// Builtins after which a name in the line may mean another command.
-const RENAMERS: &[&str] = &["alias", "enable", "hash"];
+/// Builtins after which a name in the line may mean another command, or that run what the shell remembers.
+const RENAMERS: &[&str] = &["alias", "enable", "fc", "hash"];
 /// Builtins, apart from `CHANGERS`, that evaluate the subscript of an array in their arguments.
 const EVALUATES: &[&str] = &["[", "printf", "test", "wait"];
 
@@ -27,7 +24,7 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
         return enter(script, &simple.words[1..], &simple);
     }
     if is_strictness(&simple) {
-        return script.commands.push(Simple { is_certain: false, ..simple });
+        return script.commands.push(Simple { surety: Surety::Inner, ..simple });
     }
     if let Some(wrapper) = WRAPPERS.iter().find(|it| it.name == name) {
         return seen_through(script, wrapper, simple, depth);
@@ -35,7 +32,7 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
     if is_shell(&name) && runs_text(script, &simple, depth) {
         return;
     }
-    if is_fed(&simple) {
+    if feed::reads_lines(&simple) {
         script.blind(format!("`{name}` runs the commands in its input"));
     }
     let is_changer = CHANGERS.contains(&name.as_str());
@@ -44,15 +41,31 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
     if is_changer || EVALUATES.contains(&name.as_str()) {
         subscripts(script, &simple, depth);
     }
-    if is_changer || is_runner || SOMETIMES.contains(&name.as_str()) {
-        suspected(script, &simple, depth);
+    if is_changer || matches!(name.as_str(), "make" | "gmake") {
+        settings(script, &simple, &name, depth);
     }
+    let is_told = runs::told(script, &simple, depth);
+    if !is_told && (is_runner || SOMETIMES.contains(&name.as_str())) {
+        let surety = if is_loader(&name) { Surety::Inner } else { Surety::Guess };
+        runs::guessed(script, &simple, surety, depth);
+    }
+    runs::texts(script, &simple, is_told);
     of_git(script, &simple, &name);
     for it in simple.folders() {
         enter(script, &[it], &simple);
     }
-    mentioned(script, &name, &risk::programs(&simple));
     script.commands.push(simple);
+}
+
+/// Adds what the values of variables or aliases in the arguments may run: `alias a='rm x'`, `make SHELL='rm x'`.
+fn settings(script: &mut Script, simple: &Simple, name: &str, depth: usize) {
+    let pairs = simple.words[1..].iter().filter_map(|it| it.shown().split_once('='));
+    for (key, value) in pairs {
+        match name {
+            "alias" => runs::line(script, value, depth),
+            _ => assigned(script, key, Some(value), depth),
+        }
+    }
 }
 
 /// Adds the doubt about a command that changes what later commands do, or runs another one.
@@ -70,25 +83,35 @@ fn doubted(script: &mut Script, simple: &Simple, name: &str, [is_changer, is_run
     }
 }
 
-/// Adds the subcommand of git that runs under another name: `git-push`, or an alias that a variable holds.
+/// Adds the subcommand of git that runs under another name: `git-push`, or an alias that a setting or a variable holds.
+/// Adds a push with further options if a setting may hold them.
 fn of_git(script: &mut Script, simple: &Simple, name: &str) {
-    // settings by which a word may be the name of any subcommand
-    let is_renaming = |it: &Word| {
-        let text = it.fixed().unwrap_or_default();
-        let setting = text.strip_prefix("-c").unwrap_or(text).to_ascii_lowercase();
-        text.starts_with("--config-e")
-            || setting.starts_with("alias.")
-            || setting.starts_with("include.")
-            || setting.starts_with("includeif.")
-    };
+    const RENAMES: &[&str] = &["alias.", "include.", "includeif."];
+    const PUSHES: &[&str] = &["push.", "remote."];
+    let has = |keys: &[&str]| simple.words.iter().any(|it| names_setting(it, keys));
+    let is_git = name == "git";
     let verb = match name.strip_prefix("git-") {
-        Some(verb) => Word::Fixed(verb.into()),
-        None if name == "git" && simple.words.iter().any(is_renaming) => Word::Open("alias".into()),
-        None => return,
+        Some(verb) => Some(Word::Fixed(verb.into())),
+        None => (is_git && has(RENAMES)).then(|| Word::Open("alias".into())),
     };
-    let words = [Word::Fixed("git".into()), verb].into_iter();
-    let words = words.chain(simple.words[1..].iter().cloned()).collect();
-    script.commands.push(Simple { words, is_certain: false });
+    let words = || simple.words[1..].iter().cloned();
+    let git = || Word::Fixed("git".into());
+    let mut add = |words: Vec<Word>| {
+        script.commands.push(Simple { words, surety: Surety::Inner });
+    };
+    if let Some(verb) = verb {
+        add([git(), verb].into_iter().chain(words()).collect());
+    }
+    if is_git && has(PUSHES) {
+        add(vec![git(), Word::Fixed("push".into()), Word::Open("settings".into())]);
+    }
+}
+
+/// Whether an argument of git names a setting that begins with one of these words, or one that a variable holds.
+fn names_setting(word: &Word, keys: &[&str]) -> bool {
+    let text = word.shown();
+    let setting = text.strip_prefix("-c").unwrap_or(text).to_ascii_lowercase();
+    text.starts_with("--config-e") || keys.iter().any(|it| setting.starts_with(it))
 }
 
 impl Simple {
@@ -97,7 +120,7 @@ impl Simple {
     pub fn without_options(&self) -> Option<Simple> {
         let at = self.first_verb()?;
         let words = [&self.words[..1], &self.words[at..]].concat();
-        (at > 1).then_some(Simple { words, is_certain: self.is_certain })
+        (at > 1).then_some(Simple { words, surety: self.surety })
     }
 
     /// The position of git's subcommand.
@@ -154,62 +177,6 @@ fn is_loader(name: &str) -> bool {
     ["ld-linux", "ld-musl", "ld.so", "ld64.so"].iter().any(|it| name.starts_with(it))
 }
 
-/// Whether a command runs the commands that it reads: a shell without a script, or with one that is its input.
-pub(super) fn is_fed(simple: &Simple) -> bool {
-    let Some(name) = simple.name() else { return false };
-    let mut files = simple.words[1..].iter().filter_map(Word::fixed);
-    let is_input = |it: &str| it == "-" || it.starts_with("/dev/") || it.starts_with("/proc/");
-    match name {
-        "." | "source" => files.any(is_input),
-        _ if is_shell(name) => {
-            files.clone().any(is_input) || files.all(|it| it.starts_with(['-', '+']))
-        }
-        _ => false,
-    }
-}
-
-/// Adds the commands in texts that a shell or an interpreter of the line may read: these texts, and what `echo` prints.
-pub(super) fn feed(script: &mut Script, texts: Vec<String>, depth: usize) {
-    let is_fed = script.commands.iter().any(is_fed);
-    let certain: Vec<&Simple> = script.commands.iter().filter(|it| it.is_certain).collect();
-    let mut names = certain.iter().filter_map(|it| it.name());
-    let reader = names.find(|it| risk::is_interpreter(it)).map(str::to_owned);
-    if !is_fed && reader.is_none() {
-        return;
-    }
-    let said = certain.iter().filter(|it| matches!(it.name(), Some("echo" | "printf")));
-    let said = said.map(|it| Simple { words: it.words[1..].to_vec(), is_certain: false }.shown());
-    let texts: Vec<String> = texts.into_iter().chain(said).collect();
-    for it in &texts {
-        if is_fed {
-            script.suspect(it, depth);
-        }
-        if let Some(name) = reader.as_ref().filter(|it| !is_shell(it)) {
-            mentioned(script, name, &[it]);
-        }
-    }
-}
-
-/// Notes the words of the texts in `programs`, such as the argument of `python -c`. The command `name` runs these
-/// texts.
-pub(super) fn mentioned(script: &mut Script, name: &str, programs: &[&str]) {
-    let is_word = |c: char| c.is_alphanumeric() || "_-./+".contains(c);
-    let glued = programs.iter().flat_map(|it| glued(it));
-    let split = programs.iter().copied().chain(glued).flat_map(|it| it.split(|c| !is_word(c)));
-    let words: Vec<Word> =
-        split.filter(|it| !it.is_empty()).map(|it| Word::Fixed(it.to_owned())).collect();
-    if !words.is_empty() {
-        script.programs.push(Program { name: name.to_owned(), words });
-    }
-}
-
-/// What may be the value of a short option that is glued to it or to several: `-S'rm x'`, `-qec'rm x'`.
-fn glued(text: &str) -> impl Iterator<Item = &str> {
-    const MOST: usize = 4;
-    let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or_default();
-    letters.char_indices().skip(1).take(MOST).map(|(at, _)| &letters[at..])
-}
-
 /// Adds the commands in the subscripts of arrays, which some builtins evaluate although they are quoted: `test -v 'a[$(b)]'`.
 fn subscripts(script: &mut Script, simple: &Simple, depth: usize) {
     for text in simple.words[1..].iter().filter_map(Word::fixed) {
@@ -217,17 +184,31 @@ fn subscripts(script: &mut Script, simple: &Simple, depth: usize) {
     }
 }
 
-/// Adds the commands in a text that bash may evaluate.
+/// Adds the commands in a text that bash may evaluate as arithmetic or as the name of a variable.
 pub(super) fn evaluated(script: &mut Script, text: &str, depth: usize) {
-    if text.contains('[') && (text.contains("$(") || text.contains('`')) {
-        script.blind(format!("{} may contain a command", quoted(text)));
-        let parts = text.split("$(").skip(1).chain(text.split('`').skip(1).step_by(2));
-        let parts: Vec<String> =
-            parts.map(|it| it.trim_end_matches([')', ']', ' ']).to_owned()).collect();
-        for it in parts {
-            script.suspect(&it, depth);
-        }
+    if !text.contains('[') || !(text.contains("$(") || text.contains('`')) {
+        return;
     }
+    script.blind(format!("{} may contain a command", quoted(text)));
+    let parts = text.split("$(").skip(1).map(closed);
+    let ticked = text.split('`').skip(1).step_by(2);
+    for it in parts.chain(ticked).map(str::to_owned).collect::<Vec<_>>() {
+        runs::line(script, &it, depth);
+    }
+}
+
+/// The part of a text up to the bracket that closes it.
+fn closed(text: &str) -> &str {
+    let mut level = 1;
+    let end = text.find(|c| {
+        level += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        level == 0
+    });
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// Whether a command is `set` with options that only make the shell end earlier or show more: `set -euo pipefail`.
@@ -292,11 +273,11 @@ fn seen_through(script: &mut Script, wrapper: &Wrapper, simple: Simple, depth: u
         Ok(at) => at,
         Err(doubt) => {
             script.doubt(doubt);
-            suspected(script, &simple, depth);
+            runs::told(script, &simple, depth);
             return script.commands.push(simple);
         }
     };
-    let inner = Simple { words: simple.words[at..].to_vec(), is_certain: true };
+    let inner = Simple { words: simple.words[at..].to_vec(), surety: Surety::Certain };
     for it in simple.words[..at].iter().filter_map(Word::fixed) {
         if let Some((name, _)) = it.split_once('=')
             && wrapper.name == "env"
@@ -309,7 +290,8 @@ fn seen_through(script: &mut Script, wrapper: &Wrapper, simple: Simple, depth: u
             assigned(script, name, Some(value), depth);
         }
     }
-    script.commands.push(Simple { is_certain: inner.words.is_empty(), ..simple });
+    let surety = if inner.words.is_empty() { Surety::Certain } else { Surety::Inner };
+    script.commands.push(Simple { surety, ..simple });
     if !inner.words.is_empty() {
         unwrapped(script, inner, depth);
     }
@@ -317,21 +299,39 @@ fn seen_through(script: &mut Script, wrapper: &Wrapper, simple: Simple, depth: u
 
 /// Adds what the value of a variable may run: `GIT_EXTERNAL_DIFF='a b'`. A value that is not fixed is `None`.
 pub(super) fn assigned(script: &mut Script, name: &str, value: Option<&str>, depth: usize) {
-    if harmless(name) {
-        return;
-    }
-    if matches!(name, "PATH" | "BASH_ENV" | "ENV" | "IFS") || name.starts_with("LD_") {
-        script.blind(format!("`{name}` changes what the names of commands mean"));
-    }
-    if name.starts_with("GIT_CONFIG") {
+    let kind = variables::value(name);
+    match (kind, value) {
+        (Value::Harmless, _) => return,
+        (Value::Names, _) => {
+            script.blind(format!("`{name}` changes what the names of commands mean"));
+        }
         // an alias of git may be any of its subcommands
-        let words = vec![Word::Fixed("git".into()), Word::Open(name.to_owned())];
-        script.commands.push(Simple { words, is_certain: false });
+        (Value::Settings, _) => {
+            let words = vec![Word::Fixed("git".into()), Word::Open(name.to_owned())];
+            script.commands.push(Simple { words, surety: Surety::Inner });
+        }
+        (Value::Command | Value::Options(_), None) => {
+            script.blind(format!("`{name}` may run a command"));
+        }
+        _ => (),
     }
     let Some(value) = value else { return };
     evaluated(script, value, depth);
-    if value.contains(char::is_alphabetic) && depth < super::DEPTH {
-        script.suspect(value.trim_start_matches('!'), depth);
+    match kind {
+        Value::Command => runs::line(script, value, depth),
+        Value::Options(program) => {
+            runs::line(script, &format!("{program} {value}"), depth);
+            let words = [program].into_iter().chain(value.split_whitespace());
+            let words = words.map(|it| Word::Fixed(it.to_owned())).collect();
+            let simple = Simple { words, surety: Surety::Certain };
+            script.within(Surety::Inner, |it| {
+                runs::told(it, &simple, depth);
+            });
+        }
+        _ if value.contains(char::is_alphabetic) && depth < DEPTH => {
+            script.nested(value.trim_start_matches('!'), depth, Surety::Guess);
+        }
+        _ => (),
     }
 }
 
@@ -379,10 +379,12 @@ fn runs_text(script: &mut Script, simple: &Simple, depth: usize) -> bool {
             "{} runs a text that Caliban does not understand",
             quoted(&simple.shown())
         ));
-        suspected(script, simple, depth);
+        for it in simple.words[1..].iter().filter_map(Word::fixed) {
+            runs::line(script, it, depth);
+        }
         return false;
     };
-    script.commands.push(Simple { is_certain: false, ..simple.clone() });
+    script.commands.push(Simple { surety: Surety::Inner, ..simple.clone() });
     script.add(text, depth + 1);
     true
 }
@@ -391,61 +393,4 @@ fn runs_text(script: &mut Script, simple: &Simple, depth: usize) -> bool {
 fn is_text_option(word: &Word) -> bool {
     let letters = word.fixed().and_then(|it| it.strip_prefix('-'));
     letters.is_some_and(|it| it.ends_with('c') && it.bytes().all(|it| b"ceux".contains(&it)))
-}
-
-/// Adds as a suspected command each sequence of arguments that the program may run. Only rules that ask or deny apply
-/// to suspected commands.
-fn suspected(script: &mut Script, simple: &Simple, depth: usize) {
-    let words = filled(simple);
-    for at in 1..words.len().min(SUSPECTED) {
-        let end = words.len().min(at + SUSPECTED);
-        script.commands.push(Simple { words: words[at..end].to_vec(), is_certain: false });
-    }
-    // a pattern may stand for the name of a command; git takes none in its arguments
-    let is_git = simple.name() == Some("git");
-    let is_open = |it: &Word| match it {
-        Word::Open(_) => true,
-        Word::Glob(_) => !is_git,
-        Word::Fixed(_) => false,
-    };
-    script.is_open |= words.len() > SUSPECTED || simple.words[1..].iter().any(is_open);
-    // the input of `xargs env` is a command
-    let is_last_runner = |it: &Word| {
-        let name = it.fixed().map(super::base).unwrap_or_default();
-        is_shell(name) || RUNNERS.contains(&name) || WRAPPERS.iter().any(|it| it.name == name)
-    };
-    let has_input = words.len() > simple.words.len();
-    script.is_open |= has_input && simple.words[1..].iter().any(is_last_runner);
-    let texts: Vec<&str> = words[1..].iter().filter_map(Word::fixed).collect();
-    let joined = texts.join(" ");
-    let glued = texts.iter().flat_map(|it| glued(it));
-    for text in texts
-        .iter()
-        .copied()
-        .chain(glued)
-        .filter(|it| it.contains([' ', ';', '=', '|', '&']))
-        .chain([joined.as_str()])
-    {
-        if depth >= super::DEPTH {
-            script.is_open = true;
-            return;
-        }
-        let value = text.split_once('=').map_or(text, |(_, value)| value);
-        script.suspect(value.trim_start_matches('!'), depth);
-        script.suspect(text.trim_start_matches('!'), depth);
-    }
-}
-
-/// The words of a program that runs other programs. Words that are known only later are open: those that `xargs` adds
-/// from its input, and `{}`.
-fn filled(simple: &Simple) -> Vec<Word> {
-    let known = |it: &Word| match it.fixed() {
-        Some(text) if text.contains("{}") => Word::Open(text.to_owned()),
-        _ => it.clone(),
-    };
-    let mut words: Vec<Word> = simple.words.iter().map(known).collect();
-    if matches!(simple.name(), Some("xargs" | "parallel" | "rush")) {
-        words.push(Word::Open("words of the input".into()));
-    }
-    words
 }

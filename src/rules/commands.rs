@@ -2,9 +2,11 @@
 
 use super::meaning::{self, Fit, fit, fit_arguments};
 use super::{Judgement, Origin, Rule, Rules, Target, Verdict, narrow, safe};
-use crate::bash::{Program, Script, Simple, Word, risk};
+use crate::bash::options::Manner;
+use crate::bash::{Program, Script, Simple, Surety, Word, risk, shown};
 use crate::event::in_one_line;
 use crate::reach::{Reading, Writing};
+use std::cmp::Reverse;
 use std::path::{Component, Path, PathBuf};
 
 /// Programs that write, move or remove the files in their arguments.
@@ -16,6 +18,9 @@ pub(super) const WRITERS: &[&str] = &[
 /// Programs that show the names of the files in their arguments, and neither their content nor more because of an
 /// option.
 const NAMERS: &[&str] = &["basename", "dirname", "echo", "ls", "stat"];
+
+/// Programs that only print their arguments.
+const SAYERS: &[&str] = &["echo", "printf"];
 
 /// How the rules decide about one simple command.
 enum Part<'a> {
@@ -30,14 +35,27 @@ struct Against<'a> {
     rule: &'a Rule,
     verdict: Verdict,
     fit: Fit,
+    surety: Surety,
     /// The command.
     shown: String,
 }
 
 impl Against<'_> {
+    /// How much the rule has to say: of several rules, the user hears about the one with the most.
+    fn weight(&self) -> (Verdict, Fit, Reverse<Surety>) {
+        (self.verdict, self.fit, Reverse(self.surety))
+    }
+
     /// Tells the user and the model, in a sentence, what the rule has against the command.
     fn said(&self) -> String {
         match (&self.rule.target, self.fit) {
+            (Target::Command(wanted), _) if self.surety == Surety::Guess => {
+                self.rule.said(&format!(
+                    "`{}`, which the command may run: it has `{}` among its words",
+                    meaning::shown(wanted),
+                    self.shown
+                ))
+            }
             (Target::Command(wanted), Fit::Perhaps) => self.rule.said(&format!(
                 "`{}`, which `{}` may be: its words are known only when it runs",
                 meaning::shown(wanted),
@@ -56,9 +74,9 @@ impl Rules {
         }
         let is_strict =
             |it: &Rule| it.verdict > Verdict::Allow && matches!(it.target, Target::Command(_));
-        if script.is_open && self.all.iter().any(is_strict) {
-            let why = script.doubts.first().map_or(String::new(), |it| format!("{}.", capital(it)));
-            return Judgement { verdict: Some(Verdict::Ask), why, ..Judgement::default() };
+        if let Some(it) = script.unclear.as_ref().filter(|_| self.all.iter().any(is_strict)) {
+            let (verdict, why) = (Some(Verdict::Ask), format!("{}.", capital(it)));
+            return Judgement { verdict, why, ..Judgement::default() };
         }
         let parts: Vec<_> = script.certain().map(|it| (it, self.part(script, it))).collect();
         let is_known = parts.iter().any(|(_, it)| !matches!(it, Part::NoRule));
@@ -84,44 +102,33 @@ impl Rules {
     fn against(&self, script: &Script) -> Option<Against<'_>> {
         let rules = self.all.iter().filter(|it| it.verdict > Verdict::Allow);
         let pairs = rules.clone().flat_map(|rule| script.commands.iter().map(move |it| (rule, it)));
-        let found = pairs
-            .filter_map(|(rule, it)| Some((self.objection(script, rule, it)?, it.is_certain)))
-            .max_by_key(|(it, is_certain)| (it.verdict, it.fit, *is_certain))
-            .map(|it| it.0);
-        let least = found.as_ref().map_or(Verdict::Allow, |it| it.verdict);
-        let stricter = rules.filter(|it| it.verdict > least);
-        let pairs = stricter.flat_map(|rule| script.programs.iter().map(move |it| (rule, it)));
-        let mut other = pairs.filter_map(|(rule, it)| {
-            let shown = rule.in_program(it)?;
-            Some(Against { rule, verdict: rule.verdict, fit: Fit::Sure, shown })
-        });
-        other.next().or(found)
+        let found = pairs.filter_map(|(rule, it)| self.objection(script, rule, it));
+        let programs = rules.flat_map(|rule| script.programs.iter().map(move |it| (rule, it)));
+        let in_programs = programs.filter_map(|(rule, it)| rule.in_program(it));
+        found.chain(in_programs).max_by_key(Against::weight)
     }
 
-    /// What a rule that asks or denies has against a command. If it is not sure that the rule is about the command, the
-    /// user is asked.
+    /// What a rule that asks or denies has against a command. If it is not sure that the rule is about the command, or
+    /// that the command runs, the user is asked.
     fn objection<'a>(
         &self,
         script: &Script,
         rule: &'a Rule,
         simple: &Simple,
     ) -> Option<Against<'a>> {
-        let (fit, verdict) = match rule.fit(&simple.words) {
+        let fit = match rule.fit(&simple.words) {
             Fit::No => return None,
-            Fit::Sure => (Fit::Sure, rule.verdict),
+            Fit::Sure => Fit::Sure,
             Fit::Perhaps => match self.forms(script, simple) {
                 // the names for which a pattern stands are known
                 Some(Ok(forms)) => {
                     let fits = forms.iter().map(|it| rule.fit(&it.words));
-                    match fits.max().filter(|it| *it > Fit::No)? {
-                        Fit::Sure => (Fit::Sure, rule.verdict),
-                        it => (it, Verdict::Ask),
-                    }
+                    fits.max().filter(|it| *it > Fit::No)?
                 }
-                Some(Err(_)) | None => (Fit::Perhaps, Verdict::Ask),
+                Some(Err(_)) | None => Fit::Perhaps,
             },
         };
-        Some(Against { rule, verdict, fit, shown: simple.shown() })
+        Some(rule.against(fit, simple.surety, simple.shown()))
     }
 
     fn part<'a>(&'a self, script: &Script, simple: &Simple) -> Part<'a> {
@@ -153,19 +160,30 @@ impl Rules {
     /// argument is risky or names a path that is not allowed. `None` if the rule allows the command. A pattern is judged
     /// by each name for which it stands.
     fn beyond(&self, script: &Script, simple: &Simple, covered: usize) -> Option<String> {
+        // names for which a pattern stands are no texts
+        let has_pattern = simple.words.iter().any(|it| matches!(it, Word::Glob(_)));
+        let texts = if has_pattern { Vec::new() } else { texts(simple) };
+        let beyond = |it: &Simple| self.beyond_words(script, it, covered, &texts);
         match self.forms(script, simple) {
-            None => self.beyond_words(script, simple, covered),
-            Some(Ok(forms)) => forms.iter().find_map(|it| self.beyond_words(script, it, covered)),
+            None => beyond(simple),
+            Some(Ok(forms)) => forms.iter().find_map(beyond),
             Some(Err(why)) => Some(why),
         }
     }
 
-    fn beyond_words(&self, script: &Script, simple: &Simple, covered: usize) -> Option<String> {
+    fn beyond_words(
+        &self,
+        script: &Script,
+        simple: &Simple,
+        covered: usize,
+        texts: &[usize],
+    ) -> Option<String> {
         if let Some((_, why)) = risk(simple, covered) {
             return Some(format!("{}.", capital(&why)));
         }
         let name = simple.name().unwrap_or_default();
-        let arguments = simple.words[covered..].iter();
+        let all = simple.words.iter().enumerate().skip(covered);
+        let arguments = all.filter(|it| !texts.contains(&it.0)).map(|it| it.1);
         let mut globs = arguments.clone().filter_map(|it| match it {
             Word::Glob(it) => Some(it.as_str()),
             Word::Fixed(_) | Word::Open(_) => None,
@@ -253,9 +271,9 @@ impl Rules {
             let against = self.all.iter().filter(|it| it.verdict > Verdict::Allow);
             let strictest = against
                 .filter_map(|it| self.objection(&script, it, simple))
-                .max_by_key(|it| (it.verdict, it.fit));
+                .max_by_key(Against::weight);
             let said = match (strictest, self.part(&script, simple)) {
-                (Some(it), _) if it.fit == Fit::Perhaps => {
+                (Some(it), _) if it.fit == Fit::Perhaps || it.surety == Surety::Guess => {
                     format!("needs your consent. {}", it.said())
                 }
                 (Some(Against { rule, .. }), _) | (None, Part::Allowed(rule)) => rule.line(),
@@ -276,7 +294,7 @@ impl Rules {
 
 impl Script {
     fn certain(&self) -> impl Iterator<Item = &Simple> {
-        self.commands.iter().filter(|it| it.is_certain)
+        self.commands.iter().filter(|it| it.is_certain())
     }
 }
 
@@ -301,8 +319,14 @@ impl Rule {
         }
     }
 
-    /// If a rule that asks or denies applies to a text that a command runs, the words to which it applies.
-    fn in_program(&self, program: &Program) -> Option<String> {
+    fn against(&self, fit: Fit, surety: Surety, shown: String) -> Against<'_> {
+        let is_sure = fit == Fit::Sure && surety < Surety::Guess;
+        let verdict = if is_sure { self.verdict } else { Verdict::Ask };
+        Against { rule: self, verdict, fit, surety, shown }
+    }
+
+    /// If a rule that asks or denies applies to a text that a command runs, what it has against it.
+    fn in_program(&self, program: &Program) -> Option<Against<'_>> {
         const WIDTH: usize = 8;
         let Target::Command(wanted) = &self.target else { return None };
         let is_meant = |it: &[Word]| {
@@ -314,12 +338,20 @@ impl Rule {
         let mut parts = (0..words.len())
             .map(|at| &words[at..words.len().min(at + WIDTH)])
             .filter(|it| is_meant(it));
-        parts.next().map(|it| format!("{} … {}", program.name, shown(&it[..it.len().min(2)])))
+        let shown = |it: &[Word]| format!("{} … {}", program.name, shown(&it[..it.len().min(2)]));
+        let surety = if program.is_sure { Surety::Inner } else { Surety::Guess };
+        parts.next().map(|it| self.against(Fit::Sure, surety, shown(it)))
     }
 }
 
-fn shown(words: &[Word]) -> String {
-    Simple { words: words.to_vec(), is_certain: false }.shown()
+/// The positions of the words of a command that are texts and no paths.
+fn texts(simple: &Simple) -> Vec<usize> {
+    if simple.name().is_some_and(|it| SAYERS.contains(&it)) {
+        return (1..simple.words.len()).collect();
+    }
+    let words = simple.words.get(1..).unwrap_or_default();
+    let texts = Manner::told(simple).map_or(Vec::new(), |it| it.texts(words));
+    texts.into_iter().map(|it| it + 1).collect()
 }
 
 /// The parts of an argument that may be paths: the whole argument, the parts after `=`, `:`, `@` and commas, and what

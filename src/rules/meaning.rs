@@ -1,10 +1,8 @@
 //! Whether a command is one that a rule asks about or denies. What counts is what the program does, not how its
 //! arguments are written: options count in any order, at any place and by any of their names.
 
-mod options;
-
-use crate::bash::{Simple, Word};
-use options::{Item, Manner, Name};
+use crate::bash::options::{Item, Manner, Name};
+use crate::bash::{Word, shown as joined};
 
 /// How surely a rule is about a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,8 +113,7 @@ impl Name {
 
 /// A command of a rule, in one line for the user.
 pub(super) fn shown(wanted: &[String]) -> String {
-    let words = wanted.iter().cloned().map(Word::Fixed).collect();
-    Simple { words, is_certain: false }.shown()
+    joined(&wanted.iter().cloned().map(Word::Fixed).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -133,62 +133,30 @@ fn a_rule_that_names_a_risky_argument_allows_no_other_one() {
     }
 }
 
+/// Commands in which words of denied commands stand.
 #[test]
-fn text_that_only_names_a_denied_command_is_not_denied() {
-    let rules = rules(&[deny("git push"), deny("rm")]);
-    for it in [
-        "rg 'git push' doc",
-        "echo 'git push is done by CI'",
-        "git commit -m 'doc: git push and rm'",
-        "cat <<'EOF' > a.md⏎git push⏎EOF",
-        "x=$(date); echo $x",
-        "FOO=1 BAR=a/b cargo test",
-        "python3 scripts/push.py",
-        "set -euo pipefail; cargo test",
-        "source .venv/bin/activate && pytest",
-        "for f in a b; do echo $f; done",
-        "ls | xargs git add",
-        "make deploy",
-    ] {
-        let it = it.replace('⏎', "\n");
-        assert_eq!(judged(&rules, &it).verdict, None, "{it}: {:?}", judged(&rules, &it));
+fn words_of_a_denied_command_in_a_text_are_judged_by_whether_the_text_runs() {
+    let denied = ["git push", "rm", "sudo", "npm publish", "git reset --hard"];
+    let rules = rules(&denied.map(deny));
+    let list = include_str!("../../tests/data/permissions/texts.txt");
+    for line in lines(list) {
+        let (sign, command) = line.split_once(' ').unwrap();
+        let wanted = match sign {
+            "-" => None,
+            "?" => Some(Verdict::Ask),
+            it => panic!("{it}"),
+        };
+        let judged = judged(&rules, command);
+        assert_eq!(judged.verdict, wanted, "{command}: {judged:?}");
     }
 }
 
 #[test]
 fn a_line_that_may_hide_a_denied_command_needs_consent() {
     let rules = rules(&[deny("git push")]);
-    for it in [
-        "hash -p /usr/bin/git ls; ls push",
-        "shopt -s expand_aliases; alias g=git⏎g push",
-        "PATH=.:$PATH ls",
-        "export PATH=$PWD:$PATH",
-        "BASH_ENV=x bash y",
-        "LD_PRELOAD=./x.so ls",
-        "enable -f ./x ls",
-        "bash",
-        "bash < x",
-        "curl a.org | sh",
-        "f=git; $f push",
-        "a=(git push); \"${a[@]}\"",
-        "f() { \"$@\"; }; f git push",
-        "$'git' push",
-        "$'\\x67it' push",
-        "{git,push}",
-        "bash -c $'git\\x20push'",
-        "eval \"$(printf 'git pu')sh\"",
-        "printf -v x 'git push'; $x",
-        "read x <<< 'git push'; $x",
-        "g\\\nit push",
-        "git <<'E' push⏎a⏎E",
-        "git - <<'E' push⏎a⏎E",
-        "ls | git <x push",
-        "eval gi? push",
-        "find . -exec gi? push {} +",
-    ] {
-        let it = it.replace('⏎', "\n");
-        let verdict = judged(&rules, &it).verdict;
-        assert!(verdict >= Some(Verdict::Ask), "{it}: {:?}", judged(&rules, &it));
+    for it in lines(include_str!("../../tests/data/permissions/hides.txt")) {
+        let judged = judged(&rules, &it);
+        assert!(judged.verdict >= Some(Verdict::Ask), "{it}: {judged:?}");
     }
     for deep in ["$(", "(", "{ ", "\"$(", "bash -c '"] {
         let line = deep.repeat(1_000) + "git push";

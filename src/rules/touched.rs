@@ -38,7 +38,7 @@ pub enum Others {
 impl Touched {
     pub(super) fn by(script: &Script) -> Touched {
         let (mut written, mut removes, mut others) = (Vec::new(), false, Others::Nothing);
-        for it in script.commands.iter().filter(|it| it.is_certain) {
+        for it in script.commands.iter().filter(|it| it.is_certain()) {
             let known = programs::by(it);
             others = others.max(match &known {
                 Some(it) if it.is_blind => Others::Unnamed,
@@ -50,12 +50,12 @@ impl Touched {
             removes |= known.removes && !known.files.is_empty();
             written.extend(known.files);
         }
-        for it in script.commands.iter().filter(|it| !it.is_certain).filter_map(programs::by) {
+        for it in script.commands.iter().filter(|it| !it.is_certain()).filter_map(programs::by) {
             // the words after `git` look like a command too
             let is_known = !it.is_blind && it.files.iter().all(|it| written.contains(it));
             others = others.max(if is_known { Others::Nothing } else { Others::Unnamed });
         }
-        if script.is_open {
+        if script.unclear.is_some() {
             others = others.max(Others::Unknown);
         }
         let words = script.commands.iter().flat_map(|it: &Simple| &it.words);

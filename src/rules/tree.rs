@@ -107,7 +107,7 @@ impl Simple {
     /// The same command, with these words in place of each word.
     fn with(&self, words: impl FnMut(&Word) -> Vec<Word>) -> Simple {
         let words = self.words.iter().flat_map(words).collect();
-        Simple { words, is_certain: self.is_certain }
+        Simple { words, surety: self.surety }
     }
 }
 

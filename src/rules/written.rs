@@ -274,7 +274,7 @@ fn words(command: &str) -> Result<Vec<String>, String> {
         return Ok(plain);
     }
     let script = Script::parse(command);
-    let mut certain = script.commands.iter().filter(|it| it.is_certain);
+    let mut certain = script.commands.iter().filter(|it| it.is_certain());
     let only = match (certain.next(), certain.next()) {
         (Some(it), None) if script.doubts.is_empty() && script.folders.len() == 1 => it,
         _ => return Err(not_words(command)),

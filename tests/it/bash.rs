@@ -187,8 +187,9 @@ fn bash_runs_nothing_that_the_rules_have_not_judged() {
         }
         let (ran, has_changed) = room.run(&line);
         let script = Script::parse(&line);
-        let is_known =
-            |ran: &Vec<String>| script.commands.iter().any(|it| it.is_certain && is_seen(it, ran));
+        let is_known = |ran: &Vec<String>| {
+            script.commands.iter().any(|it| it.is_certain() && is_seen(it, ran))
+        };
         let is_evil = ran.iter().any(|it| it[0] == "evil");
         let is_right = match verdict {
             Some(_) => !has_changed && ran.iter().all(is_known),

@@ -120,9 +120,10 @@ fn is_option(word: &str, option: &str) -> bool {
 /// redirection that writes a file, and no word that is known only when the command runs.
 pub(in crate::tool) fn is_git_alone(line: &str) -> bool {
     let script = Script::parse(line);
-    let certain: Vec<&Simple> = script.commands.iter().filter(|it| it.is_certain).collect();
+    let certain: Vec<&Simple> = script.commands.iter().filter(|it| it.is_certain()).collect();
     let [only] = certain.as_slice() else { return false };
-    let is_whole = script.doubts.is_empty() && !script.is_open && !line.trim_end().ends_with('&');
+    let is_whole =
+        script.doubts.is_empty() && script.unclear.is_none() && !line.trim_end().ends_with('&');
     let is_quiet = script.outputs.iter().all(|it| it == "/dev/null");
     let words: Option<Vec<String>> =
         only.words.iter().map(|it| it.fixed().map(str::to_owned)).collect();

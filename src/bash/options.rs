@@ -1,0 +1,480 @@
+//! How a program reads its arguments, from the table in `options.txt`.
+
+use super::{Simple, Word};
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+/// How a program, or one of its subcommands, reads its arguments.
+pub(crate) struct Manner {
+    kind: Kind,
+    is_known: bool,
+    is_npm: bool,
+    /// Whether the words are places to which git pushes.
+    is_push: bool,
+    /// The number of a rule's words that name a subcommand.
+    pub(crate) verbs: usize,
+    groups: Vec<&'static Group>,
+    /// The names of each of the program's subcommands that has several.
+    aliases: &'static [Vec<&'static str>],
+    /// What the program runs of the words that are no options.
+    operands: Option<Operands>,
+}
+
+/// The words from one on, of those that are no options, that a program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Operands {
+    pub(crate) run: Run,
+    pub(crate) from: usize,
+}
+
+/// How a program runs some of its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Run {
+    /// They are a command.
+    Words,
+    /// They are joined to a command line.
+    Line,
+    /// One of them is a command line.
+    One,
+    /// One of them is a text in the program's own language, unless an option gives this text.
+    Program,
+    /// One of them is a text that the program neither runs nor takes for the name of a file, unless an option gives it.
+    Text,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Usual,
+    Bundled,
+    Long,
+    Pairs,
+}
+
+/// The names of one option.
+pub(crate) struct Group {
+    pub(crate) names: Vec<&'static str>,
+    pub(crate) takes_value: bool,
+    /// What the program runs: the option's value, or for `Words` all words behind the option.
+    pub(crate) run: Option<Run>,
+    /// Other options that this one includes.
+    includes: Vec<&'static str>,
+}
+
+struct Row {
+    kind: Kind,
+    verbs: usize,
+    groups: Vec<Group>,
+    operands: Option<Operands>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Name {
+    /// An option of the table: its index in the groups of the manner.
+    Known(usize),
+    Letter(char),
+    /// A long option without its dashes.
+    Long(String),
+    /// A whole word with one dash, which may be one option or several.
+    Word(String),
+}
+
+/// An argument, as the program reads it.
+#[derive(Debug)]
+pub(crate) enum Item<'a> {
+    Option {
+        /// The names that the option may have, if it is abbreviated or unknown.
+        names: Vec<Name>,
+        value: Option<Word>,
+        /// Whether the next word may be its value.
+        may_take: bool,
+    },
+    Text(&'a str),
+    /// Words that are known only when the command runs.
+    Open {
+        is_many: bool,
+        may_be_option: bool,
+    },
+}
+
+impl<'a> Item<'a> {
+    pub(crate) fn text(&self) -> Option<&'a str> {
+        match self {
+            Item::Text(it) => Some(it),
+            Item::Option { .. } | Item::Open { .. } => None,
+        }
+    }
+
+    /// A word that may name a subcommand. The outer `None` ends the search.
+    fn verb(&self) -> Option<Option<&'a str>> {
+        match self {
+            Item::Text(it) => Some(Some(it)),
+            Item::Option { .. } => Some(None),
+            Item::Open { .. } => None,
+        }
+    }
+}
+
+static TABLE: LazyLock<HashMap<&str, Row>> = LazyLock::new(|| lines().filter_map(row).collect());
+
+/// The programs of which the table tells what they run.
+static TOLD: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let runs = |it: &&Row| it.operands.is_some() || it.groups.iter().any(|it| it.run.is_some());
+    let keys = TABLE.iter().filter(|(_, row)| runs(row)).map(|it| *it.0);
+    keys.filter_map(|it| it.split(' ').next()).collect()
+});
+
+type Aliases = HashMap<&'static str, Vec<Vec<&'static str>>>;
+
+static ALIASES: LazyLock<Aliases> = LazyLock::new(|| {
+    let named = lines().filter_map(|it| {
+        let (key, names) = it.split_once(':')?;
+        let names = names.split_whitespace().map(|it| it.split('=').collect());
+        Some((key.strip_suffix(" verbs")?, names.collect()))
+    });
+    named.collect()
+});
+
+fn lines() -> impl Iterator<Item = &'static str> {
+    include_str!("options.txt").lines().filter(|it| !it.is_empty() && !it.starts_with('#'))
+}
+
+fn row(line: &'static str) -> Option<(&'static str, Row)> {
+    let (head, options) = line.split_once(':')?;
+    let (key, marks) = head.trim_end_matches(']').split_once(" [").unwrap_or((head, ""));
+    if key.ends_with(" verbs") {
+        return None;
+    }
+    let verbs = key.matches(' ').count();
+    let mut row = Row { kind: Kind::Usual, verbs, groups: Vec::new(), operands: None };
+    for mark in marks.split_whitespace() {
+        let (word, from) = mark.split_once('-').unwrap_or((mark, "0"));
+        let run = match word {
+            "words" => Some(Run::Words),
+            "line" => Some(Run::Line),
+            "one" => Some(Run::One),
+            "program" => Some(Run::Program),
+            "text" => Some(Run::Text),
+            _ => None,
+        };
+        match word {
+            "bundled" => row.kind = Kind::Bundled,
+            "long" => row.kind = Kind::Long,
+            "pairs" => row.kind = Kind::Pairs,
+            it => match run {
+                Some(run) => row.operands = Some(Operands { run, from: from.parse().ok()? }),
+                None => row.verbs = it.parse().ok()?,
+            },
+        }
+    }
+    row.groups = options.split_whitespace().map(group).collect();
+    Some((key, row))
+}
+
+fn group(text: &'static str) -> Group {
+    let (text, takes_value) = text.strip_suffix(':').map_or((text, false), |it| (it, true));
+    let run = match text.chars().last() {
+        Some('!') => Some(Run::One),
+        Some('?') => Some(Run::Program),
+        Some('*') => Some(Run::Words),
+        Some('~') => Some(Run::Text),
+        _ => None,
+    };
+    let text = if run.is_some() { &text[..text.len() - 1] } else { text };
+    let mut parts = text.split('>');
+    let names = parts.next().unwrap_or_default().split('=').collect();
+    Group { names, takes_value, run, includes: parts.collect() }
+}
+
+impl Manner {
+    /// How the program reads the arguments that begin like those of a rule.
+    pub(crate) fn of(program: &str, wanted: &[Word]) -> Manner {
+        let texts = wanted.iter().filter_map(Word::fixed).filter(|it| !it.starts_with('-'));
+        Manner::with_verbs(program, &texts.take(1).collect::<Vec<_>>())
+    }
+
+    /// How the program of a command reads its arguments, if the table tells what it runs.
+    pub(crate) fn told(simple: &Simple) -> Option<Manner> {
+        let name = simple.name()?;
+        let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let name = [name, plain].into_iter().find(|it| TOLD.contains(it))?;
+        let all = Manner::with_verbs(name, &[]);
+        let items = all.command(&simple.words[1..]);
+        let verbs: Vec<&str> = items.iter().map_while(Item::verb).flatten().take(2).collect();
+        Some(Manner::with_verbs(name, &verbs))
+    }
+
+    fn with_verbs(program: &str, verbs: &[&str]) -> Manner {
+        let program = program.to_ascii_lowercase();
+        let aliases = ALIASES.get(program.as_str()).map_or(&[][..], Vec::as_slice);
+        let verb = verbs.first().map(|it| {
+            let names = aliases.iter().find(|names| names.contains(it));
+            names.map_or(*it, |names| names[0])
+        });
+        let row = |it: String| TABLE.get(it.as_str());
+        let of_verb = verb.and_then(|verb| row(format!("{program} {verb}")));
+        let of_both = verb.zip(verbs.get(1));
+        let of_both = of_both.and_then(|(one, two)| row(format!("{program} {one} {two}")));
+        let rows = [of_both, of_verb, TABLE.get(program.as_str())].into_iter().flatten();
+        let first = rows.clone().next();
+        Manner {
+            kind: first.map_or(Kind::Usual, |it| it.kind),
+            is_known: first.is_some(),
+            is_npm: program == "npm",
+            is_push: program == "git" && verb == Some("push"),
+            verbs: first.map_or(usize::MAX, |it| it.verbs),
+            groups: rows.flat_map(|it| &it.groups).collect(),
+            aliases,
+            operands: first.and_then(|it| it.operands),
+        }
+    }
+
+    /// The arguments, each with its position, as the program reads them.
+    pub(crate) fn placed<'a>(&self, words: &'a [Word]) -> Vec<(usize, Item<'a>)> {
+        self.items(words, false)
+    }
+
+    /// What the program runs of the words that are no options. The subcommand's words do not count.
+    pub(crate) fn operands(&self) -> Option<Operands> {
+        self.operands.map(|it| Operands { from: it.from + self.verbs, ..it })
+    }
+
+    /// The ways in which the program runs the value of an option or the words behind it.
+    pub(crate) fn runs(&self, names: &[Name]) -> Vec<Run> {
+        names.iter().filter_map(|it| self.known(it)?.run).collect()
+    }
+
+    /// The positions of the arguments that are texts, such as patterns and scripts, and no names of files.
+    pub(crate) fn texts(&self, words: &[Word]) -> Vec<usize> {
+        let items = self.placed(words);
+        let is_text = |it: &Run| matches!(it, Run::Program | Run::Text);
+        let gives = |names: &[Name]| self.runs(names).iter().any(is_text);
+        // a value has no item of its own
+        let is_value = |at: usize| at < words.len() && !items.iter().any(|it| it.0 == at);
+        let values = items.iter().filter_map(|(at, it)| match it {
+            Item::Option { names, .. } if gives(names) && is_value(at + 1) => Some(at + 1),
+            _ => None,
+        });
+        let values: Vec<usize> = values.collect();
+        match self.operands().filter(|it| is_text(&it.run)) {
+            Some(it) if !self.is_given(&items) => {
+                let is_operand = |it: &&(usize, Item)| !matches!(it.1, Item::Option { .. });
+                let place = items.iter().filter(is_operand).nth(it.from).map(|it| it.0);
+                values.into_iter().chain(place).collect()
+            }
+            _ => values,
+        }
+    }
+
+    /// Whether an option gives the text that would be a word otherwise.
+    pub(crate) fn is_given(&self, items: &[(usize, Item<'_>)]) -> bool {
+        items.iter().any(|(_, it)| match it {
+            Item::Option { names, .. } => {
+                let runs = self.runs(names);
+                let is_file = self.is(names, "f") || self.is(names, "files");
+                is_file || runs.iter().any(|it| matches!(it, Run::Program | Run::Text))
+            }
+            Item::Text(_) | Item::Open { .. } => false,
+        })
+    }
+
+    /// Whether an option is the one with this name.
+    pub(crate) fn is(&self, names: &[Name], name: &str) -> bool {
+        names.iter().filter_map(|it| self.known(it)).any(|it| it.names.contains(&name))
+    }
+
+    fn known(&self, name: &Name) -> Option<&'static Group> {
+        match name {
+            Name::Known(at) => self.groups.get(*at).copied(),
+            Name::Letter(_) | Name::Long(_) | Name::Word(_) => None,
+        }
+    }
+
+    /// Whether a word of a command is the one that a rule has at position `nth` of the words that are no options.
+    pub(crate) fn is_same(&self, nth: usize, wanted: &str, text: &str) -> bool {
+        if wanted == "*" || wanted == text {
+            return true;
+        }
+        if nth < self.verbs {
+            let is_short = self.is_npm && text.len() > 1 && wanted.starts_with(text);
+            return is_short
+                || self.aliases.iter().any(|it| it.contains(&wanted) && it.contains(&text));
+        }
+        let place = if self.is_push { pushed(text) } else { text };
+        place == wanted || plain(place) == plain(wanted)
+    }
+
+    pub(crate) fn rule<'a>(&self, words: &'a [Word]) -> Vec<Item<'a>> {
+        self.items(words, true).into_iter().map(|it| it.1).collect()
+    }
+
+    pub(crate) fn command<'a>(&self, words: &'a [Word]) -> Vec<Item<'a>> {
+        self.items(words, false).into_iter().map(|it| self.whole(it.1)).collect()
+    }
+
+    /// An option with the names of those that it includes.
+    fn whole<'a>(&self, item: Item<'a>) -> Item<'a> {
+        let Item::Option { mut names, value, may_take } = item else { return item };
+        let known = names.iter().filter_map(|it| self.known(it));
+        let place = |name: &&str| self.groups.iter().position(|it| it.names.contains(name));
+        let included = known.flat_map(|it| &it.includes).filter_map(place).map(Name::Known);
+        let included: Vec<Name> = included.collect();
+        names.extend(included);
+        Item::Option { names, value, may_take }
+    }
+
+    fn items<'a>(&self, words: &'a [Word], is_rule: bool) -> Vec<(usize, Item<'a>)> {
+        let mut items = Vec::new();
+        let mut rest = words.iter().enumerate();
+        let mut is_over = false;
+        while let Some((at, word)) = rest.next() {
+            items.extend(self.read(at, word, is_rule, is_over).into_iter().map(|it| (at, it)));
+            is_over |= self.is_known && word.fixed() == Some("--");
+            if let Some((_, Item::Option { value: value @ None, may_take: may_take @ true, names })) =
+                items.last_mut()
+                && matches!(names[..], [Name::Known(it)] if self.groups[it].takes_value)
+            {
+                *value = rest.next().map(|it| it.1.clone());
+                *may_take = false;
+            }
+        }
+        items
+    }
+
+    /// What a word means. `is_over` says whether the options have ended before.
+    fn read<'a>(&self, at: usize, word: &'a Word, is_rule: bool, is_over: bool) -> Vec<Item<'a>> {
+        let Word::Fixed(text) = word else { return vec![open(word)] };
+        let is_bundle = self.kind == Kind::Bundled
+            && at == 0
+            && text.bytes().all(|it| it.is_ascii_alphanumeric());
+        match text.as_str() {
+            "--" if self.is_known && !is_over => Vec::new(),
+            it if self.kind == Kind::Pairs && it.contains('=') => vec![long(vec![], it)],
+            it if !is_over && it.starts_with("--") && it.len() > 2 => vec![self.long(&it[2..])],
+            it if !is_over && it.len() > 1 && (is_bundle || it.starts_with('-')) => {
+                self.short(it, is_rule)
+            }
+            it => self.headed(it).into_iter().chain([Item::Text(it)]).collect(),
+        }
+    }
+
+    /// The option that begins with `--`, without these dashes.
+    fn long(&self, word: &str) -> Item<'static> {
+        let name = word.split('=').next().unwrap_or_default();
+        let all = || self.groups.iter().enumerate();
+        let is_long = |it: &&'static str| it.len() > 1;
+        let exact =
+            all().find(|(_, it)| it.names.iter().filter(|it| is_long(it)).any(|it| *it == name));
+        let short = |group: &Group| {
+            group.names.iter().filter(|it| is_long(it)).any(|it| it.starts_with(name))
+        };
+        let mut known: Vec<usize> = match exact {
+            Some((at, _)) => vec![at],
+            None => all().filter(|(_, it)| short(it)).map(|(at, _)| at).collect(),
+        };
+        known.dedup();
+        let takes = matches!(known[..], [it] if self.groups[it].takes_value) || known.is_empty();
+        let names = known.into_iter().map(Name::Known).collect();
+        match long(names, word) {
+            Item::Option { names, value, .. } => {
+                let may_take = value.is_none() && takes;
+                Item::Option { names, value, may_take }
+            }
+            it => it,
+        }
+    }
+
+    /// The options in a word that begins with one dash, or in the first word of `tar`.
+    fn short(&self, word: &str, is_rule: bool) -> Vec<Item<'static>> {
+        let letters = word.strip_prefix('-').unwrap_or(word);
+        if self.kind == Kind::Long {
+            return vec![self.long(letters)];
+        }
+        let named = self.groups.iter().position(|it| it.names.contains(&letters));
+        if let Some(at) = named.filter(|_| letters.len() > 1) {
+            let may_take = self.groups[at].takes_value;
+            return vec![Item::Option { names: vec![Name::Known(at)], value: None, may_take }];
+        }
+        let mut items = Vec::new();
+        let whole = || Item::Option {
+            names: vec![Name::Word(letters.to_owned())],
+            value: None,
+            may_take: true,
+        };
+        if !self.is_known && !is_rule {
+            items.push(whole());
+        }
+        if !self.is_known && is_rule && letters.chars().count() > 3 {
+            return vec![whole()];
+        }
+        for (at, letter) in letters.char_indices() {
+            let known = self.lettered(letter);
+            let takes = known.is_some_and(|it| self.groups[it].takes_value);
+            let after = &letters[at + letter.len_utf8()..];
+            // without the dash, as in `tar fx`, the values are the next words
+            let is_glued = takes && !after.is_empty() && word.starts_with('-');
+            let value = is_glued.then(|| Word::Fixed(after.to_owned()));
+            let is_end = value.is_some();
+            let may_take = after.is_empty() && known.is_none_or(|_| takes);
+            let name = known.map_or(Name::Letter(letter), Name::Known);
+            items.push(Item::Option { names: vec![name], value, may_take });
+            if is_end {
+                break;
+            }
+        }
+        items
+    }
+
+    fn lettered(&self, letter: char) -> Option<usize> {
+        let is_it = |it: &&str| it.chars().eq([letter]);
+        self.groups.iter().position(|it| it.names.iter().any(is_it))
+    }
+
+    /// The option that a word is because of its first character: `+main` forces a push.
+    fn headed(&self, word: &str) -> Option<Item<'static>> {
+        let sign = match word.chars().next()? {
+            '+' => '+',
+            ':' if word.len() > 1 => '@',
+            _ => return None,
+        };
+        let names = vec![Name::Known(self.lettered(sign)?)];
+        Some(Item::Option { names, value: None, may_take: false })
+    }
+}
+
+/// A long option, which keeps its own name if there are no others.
+fn long(mut names: Vec<Name>, word: &str) -> Item<'static> {
+    let (name, value) = match word.split_once('=') {
+        Some((name, value)) => (name, Some(Word::Fixed(value.to_owned()))),
+        None => (word, None),
+    };
+    if names.is_empty() {
+        names.push(Name::Long(name.to_owned()));
+    }
+    let may_take = value.is_none();
+    Item::Option { names, value, may_take }
+}
+
+/// What may be in the place of a word that is known only when the command runs.
+fn open(word: &Word) -> Item<'static> {
+    let shown = word.shown();
+    if matches!(word, Word::Glob(_)) {
+        return Item::Open { is_many: true, may_be_option: shown.starts_with(['*', '?', '[']) };
+    }
+    let inner = shown.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    let inner = inner.filter(|it| !it.contains(['"', '@']));
+    let may_be_option = inner.is_none_or(|it| it.is_empty() || it.starts_with(['-', '$', '`']));
+    Item::Open { is_many: inner.is_none(), may_be_option }
+}
+
+/// The branch to which a word of `git push` pushes.
+fn pushed(text: &str) -> &str {
+    let to = text.trim_start_matches('+').rsplit(':').next().unwrap_or(text);
+    to.strip_prefix("refs/heads/").unwrap_or(to)
+}
+
+/// A path without the parts that change nothing.
+fn plain(path: &str) -> String {
+    let root = if path.starts_with('/') { "/" } else { "" };
+    let parts: Vec<&str> = path.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
+    format!("{root}{}", parts.join("/"))
+}

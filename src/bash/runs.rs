@@ -1,0 +1,295 @@
+//! What programs run of their arguments: commands, command lines and texts in their own languages. The table
+//! `options.txt` tells it for most programs.
+
+use super::language::{Starts, starts};
+use super::options::{Item, Manner, Operands, Run};
+use super::walk::quoted;
+use super::wrapper::{assigned, is_shell, unwrapped};
+use super::{DEPTH, Program, Script, Simple, Surety, Word, base, risk, shown};
+
+/// How many arguments are tried as the beginning of a command that a program may run, and how many words of such a
+/// command are compared with rules.
+const TRIED: usize = 40;
+
+const DEEP: &str = "The command has too many commands nested in each other";
+
+/// Adds what a command runs besides itself, if the table tells it. Otherwise returns false.
+pub(super) fn told(script: &mut Script, simple: &Simple, depth: usize) -> bool {
+    let Some(manner) = Manner::told(simple) else { return false };
+    let words = &simple.words[1..];
+    let items = manner.placed(words);
+    for (at, item) in &items {
+        let Item::Option { names, value, .. } = item else { continue };
+        for run in manner.runs(names) {
+            match (run, value) {
+                (Run::Words, _) => {
+                    let rest = words.get(at + 1..).unwrap_or_default();
+                    let ends = |it: &&Word| !matches!(it.fixed(), Some(";" | "+"));
+                    let inner: Vec<Word> = rest.iter().take_while(ends).cloned().collect();
+                    command(script, simple, &inner, depth);
+                }
+                (Run::Program, Some(it)) => program(script, simple, it),
+                (Run::Text, _) => (),
+                (_, Some(it)) => setting(script, simple, it, depth),
+                (_, None) => (),
+            }
+        }
+    }
+    for it in words.iter().filter(|it| it.fixed().is_none() && is_run(&manner, it)) {
+        script.unclear(format!("{} is known only when the command runs", quoted(it.shown())));
+    }
+    if let Some(it) = manner.operands() {
+        operands(script, simple, (it, &manner, &items), depth);
+    }
+    true
+}
+
+/// Whether a word is an option with a command that is known only later: `--to-command="$x"`.
+fn is_run(manner: &Manner, word: &Word) -> bool {
+    let head = word.shown().split(['"', '\'', '$', '`', '{']).next().unwrap_or_default();
+    let word = [Word::Fixed(format!("{head}-"))];
+    head.starts_with('-')
+        && manner.placed(&word).iter().any(|it| match &it.1 {
+            Item::Option { names, .. } => manner.runs(names).iter().any(|it| *it != Run::Text),
+            Item::Text(_) | Item::Open { .. } => false,
+        })
+}
+
+/// Adds what a program runs of the words that are no options.
+fn operands(
+    script: &mut Script,
+    simple: &Simple,
+    (told, manner, items): (Operands, &Manner, &[(usize, Item<'_>)]),
+    depth: usize,
+) {
+    let words = &simple.words[1..];
+    let is_operand = |it: &&(usize, Item)| matches!(it.1, Item::Text(_) | Item::Open { .. });
+    let places: Vec<usize> = items.iter().filter(is_operand).map(|it| it.0).collect();
+    let Some(&start) = places.get(told.from) else { return };
+    match told.run {
+        Run::Words => command(script, simple, &words[start..], depth),
+        Run::Line => lines(script, simple, &words[start..], depth),
+        Run::One => setting(script, simple, &words[start], depth),
+        Run::Program if !manner.is_given(items) => program(script, simple, &words[start]),
+        Run::Program | Run::Text => (),
+    }
+    // the word after an option that is not known may be its value
+    let is_unclear =
+        |it: &(usize, Item)| it.0 < start && matches!(it.1, Item::Option { may_take: true, .. });
+    if let (Run::Words, Some(&next)) = (told.run, places.get(told.from + 1))
+        && items.iter().any(is_unclear)
+    {
+        let words = words[next..].to_vec();
+        script.commands.push(Simple { words, surety: Surety::Guess });
+    }
+}
+
+/// Adds the command line that words are joined to. Without a command, `parallel` runs each word after `:::` as one.
+fn lines(script: &mut Script, simple: &Simple, words: &[Word], depth: usize) {
+    if words[0].fixed().is_some_and(|it| it.starts_with(":::")) {
+        for it in &words[1..] {
+            line(script, it.shown(), depth);
+        }
+        return;
+    }
+    let text = shown(words);
+    match Fill::of(simple) {
+        Some(it) => line(script, &format!("{} {INPUT}", it.in_line(&text)), depth),
+        None => line(script, &text, depth),
+    }
+}
+
+/// Adds a command in the arguments of another one.
+fn command(script: &mut Script, outer: &Simple, words: &[Word], depth: usize) {
+    let mut words = filled(outer, words);
+    let is_assignment = |it: &Word| {
+        let name = it.fixed().and_then(|it| it.split_once('=')).map(|it| it.0);
+        name.is_some_and(|it| it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_'))
+    };
+    let count = words.iter().take_while(|it| is_assignment(it)).count();
+    for it in words.drain(..count).collect::<Vec<_>>() {
+        let (name, value) = it.shown().split_once('=').unwrap_or_default();
+        assigned(script, name, Some(value), depth);
+    }
+    if words.is_empty() {
+        return;
+    }
+    if depth >= DEPTH {
+        return script.unclear(DEEP.into());
+    }
+    let simple = Simple { words, surety: Surety::Certain };
+    script.within(Surety::Inner, |it| unwrapped(it, simple, depth + 1));
+}
+
+/// Adds a command line in the arguments of a command.
+pub(super) fn line(script: &mut Script, text: &str, depth: usize) {
+    if depth >= DEPTH {
+        return script.unclear(DEEP.into());
+    }
+    script.nested(text.trim_start_matches(['!', '|', '@', ' ']), depth, Surety::Inner);
+}
+
+/// Adds an argument that is a command line or a setting whose value is one: `exec=rm x`, `ProxyCommand rm x`.
+fn setting(script: &mut Script, simple: &Simple, word: &Word, depth: usize) {
+    let Some(text) = word.fixed() else {
+        return script
+            .unclear(format!("{} is known only when the command runs", quoted(word.shown())));
+    };
+    line(script, text, depth);
+    let is_name =
+        |it: &str| it.bytes().all(|it| it.is_ascii_alphanumeric() || b"_-.".contains(&it));
+    if let Some((_, value)) = text.split_once('=').filter(|it| is_name(it.0)) {
+        line(script, value, depth);
+    }
+    let mark: &[char] = match simple.name() {
+        Some("ssh" | "scp" | "sftp") => &[' ', '\t'],
+        Some("bind") => &[':'],
+        _ => &[],
+    };
+    if let Some((_, value)) = text.trim_start().split_once(mark) {
+        line(script, value, depth);
+    }
+}
+
+/// Notes a text in a program's own language.
+fn program(script: &mut Script, simple: &Simple, word: &Word) {
+    if let (Some(name), Some(text)) = (simple.name(), word.fixed()) {
+        mention(script, name, text);
+    }
+}
+
+/// Notes the words of a text that the program `name` runs, if the text may start other programs.
+pub(super) fn mention(script: &mut Script, name: &str, text: &str) {
+    let starts = starts(name, text);
+    if starts == Starts::Nothing {
+        return;
+    }
+    let is_word = |c: char| c.is_alphanumeric() || "_-./+".contains(c);
+    let words: Vec<Word> = text
+        .split(|c| !is_word(c))
+        .map(|it| it.trim_end_matches(['/', '.']))
+        .filter(|it| !it.is_empty())
+        .map(|it| Word::Fixed(it.to_owned()))
+        .collect();
+    if !words.is_empty() {
+        let is_sure = starts == Starts::Surely;
+        script.programs.push(Program { name: name.to_owned(), words, is_sure });
+    }
+}
+
+/// Notes the arguments of an interpreter of which the table tells nothing, and those that editors and pagers take for
+/// commands: `+!rm x`.
+pub(super) fn texts(script: &mut Script, simple: &Simple, is_told: bool) {
+    let Some(name) = simple.name().filter(|it| risk::is_interpreter(it) && !is_shell(it)) else {
+        return;
+    };
+    let texts = simple.words[1..].iter().filter_map(Word::fixed);
+    for it in texts.filter(|it| !is_told || it.starts_with('+')) {
+        mention(script, name, it);
+    }
+}
+
+/// Adds each sequence of arguments that a program may run of which the table tells nothing.
+pub(super) fn guessed(script: &mut Script, simple: &Simple, surety: Surety, depth: usize) {
+    let words = filled(simple, &simple.words);
+    for at in 1..words.len().min(TRIED) {
+        let end = words.len().min(at + TRIED);
+        script.commands.push(Simple { words: words[at..end].to_vec(), surety });
+    }
+    let is_open = |it: &Word| it.fixed().is_none();
+    if let Some(it) = simple.words[1..].iter().find(|it| is_open(it)) {
+        script.unclear(format!("{} is known only when the command runs", quoted(it.shown())));
+    }
+    if words.len() > TRIED {
+        script.unclear(format!("{} has too many words", quoted(&simple.shown())));
+    }
+    let texts: Vec<&str> = words[1..].iter().filter_map(Word::fixed).collect();
+    let joined = texts.join(" ");
+    let glued = texts.iter().flat_map(|it| glued(it));
+    let all = texts.iter().copied().chain(glued);
+    let all = all.filter(|it| it.contains([' ', ';', '=', '|', '&'])).chain([joined.as_str()]);
+    for text in all {
+        if depth >= DEPTH {
+            return script.unclear(DEEP.into());
+        }
+        let value = text.split_once('=').map_or(text, |(_, value)| value);
+        script.nested(value.trim_start_matches('!'), depth, surety);
+        script.nested(text.trim_start_matches('!'), depth, surety);
+    }
+}
+
+/// What may be the value of a short option that is glued to it or to several: `-S'rm x'`, `-qec'rm x'`.
+fn glued(text: &str) -> impl Iterator<Item = &str> {
+    const MOST: usize = 4;
+    let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or_default();
+    letters.char_indices().skip(1).take(MOST).map(|(at, _)| &letters[at..])
+}
+
+/// Words that a program runs. Those that are known only later are open: the words that `xargs` adds from its input, and
+/// those with a text that the program replaces.
+fn filled(outer: &Simple, words: &[Word]) -> Vec<Word> {
+    let is_found = |it: &str| it.contains("{}");
+    let Some(fill) = Fill::of(outer) else {
+        let known = |it: &Word| match it.fixed() {
+            Some(text) if is_found(text) => Word::Open(text.to_owned()),
+            _ => it.clone(),
+        };
+        return words.iter().map(known).collect();
+    };
+    let is_shell = words.first().and_then(Word::fixed).is_some_and(|it| is_shell(base(it)));
+    let known = |it: &Word| match it.fixed() {
+        Some(text) if fill.is_in(text) && is_shell => Word::Fixed(fill.in_line(text)),
+        Some(text) if fill.is_in(text) => Word::Open(text.to_owned()),
+        _ => it.clone(),
+    };
+    words.iter().map(known).chain([Word::Open("words of the input".into())]).collect()
+}
+
+/// A variable that stands in a command line for words of the input.
+const INPUT: &str = "$INPUT";
+
+/// What a program such as `xargs` replaces in its arguments by words of its input.
+struct Fill {
+    mark: String,
+    /// Whether each word in braces counts: `{1}`, `{.}`.
+    has_braces: bool,
+}
+
+impl Fill {
+    fn of(simple: &Simple) -> Option<Fill> {
+        let name =
+            simple.name().filter(|it| matches!(*it, "xargs" | "parallel" | "rush" | "sem"))?;
+        let manner = Manner::told(simple)?;
+        let items = manner.placed(&simple.words[1..]).into_iter();
+        let mark = items.map(|it| it.1).find_map(|it| match it {
+            Item::Option { names, value: Some(Word::Fixed(value)), .. }
+                if manner.is(&names, "I") || manner.is(&names, "replace") =>
+            {
+                Some(value)
+            }
+            _ => None,
+        });
+        let mark = mark.filter(|it| !it.is_empty()).unwrap_or_else(|| "{}".to_owned());
+        Some(Fill { mark, has_braces: name != "xargs" })
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        self.in_line(text) != text
+    }
+
+    fn in_line(&self, text: &str) -> String {
+        let text = text.replace(&self.mark, INPUT);
+        if !self.has_braces {
+            return text;
+        }
+        let mut parts = text.split('{');
+        let mut line = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            match part.split_once('}') {
+                Some((inner, rest)) if !inner.contains(' ') => line.extend([INPUT, rest]),
+                _ => line.extend(["{", part]),
+            }
+        }
+        line
+    }
+}
