@@ -6,6 +6,7 @@
 mod dash;
 mod feed;
 mod language;
+mod listing;
 pub(crate) mod options;
 mod plain;
 mod risk;
@@ -17,6 +18,7 @@ mod wrapper;
 #[cfg(test)]
 mod tests;
 
+pub use listing::Listed;
 pub use risk::risk;
 
 use std::collections::HashMap;
@@ -31,6 +33,9 @@ const STEPS: u32 = 20_000;
 /// How deep command lines may be nested, such as in `sh -c "sh -c …"`.
 const DEPTH: usize = 4;
 
+/// Stands for the words that `xargs` reads from its input.
+pub const INPUT: &str = "words of the input";
+
 /// All that a command line may run and read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
@@ -42,6 +47,8 @@ pub struct Script {
     pub doubts: Vec<String>,
     /// Why the line may run commands that are not in `commands`: a clause as in `doubts`. `None` if it runs no others.
     pub unclear: Option<String>,
+    /// Commands that get names of files as further arguments. Who allows such a command allows these names too.
+    pub listed: Vec<Listed>,
     /// Files that redirections read.
     pub inputs: Vec<String>,
     /// Files that redirections write.
@@ -52,6 +59,8 @@ pub struct Script {
     /// The texts that were taken for command lines, each with its depth. Nested programs, such as `watch "watch …"`,
     /// would add the same text many times.
     nested: HashMap<String, (usize, Surety)>,
+    /// The command whose output the next command of a pipeline reads.
+    source: Option<Simple>,
 }
 
 /// A simple command: its name and its arguments, without redirections.
@@ -151,10 +160,12 @@ impl Script {
             return self.blind("The command has too many commands nested in each other".into());
         }
         let Some(commands) = plain::commands(line) else { return self.parsed(line, depth) };
-        for words in commands {
+        for (words, is_piped) in commands {
+            self.source = if is_piped { self.last() } else { None };
             wrapper::unwrapped(self, Simple { words, surety: Surety::Certain }, depth);
         }
-        feed::feed(self, Vec::new(), depth);
+        self.source = None;
+        feed::feed(self, &[], depth);
     }
 
     /// Adds what the parser finds in a line.
@@ -196,6 +207,11 @@ impl Script {
         let is_guess = surety == Surety::Guess;
         let programs = inner.programs.into_iter();
         self.programs.extend(programs.map(|it| Program { is_sure: it.is_sure && !is_guess, ..it }));
+    }
+
+    /// The last command that the shell runs.
+    fn last(&self) -> Option<Simple> {
+        self.commands.iter().rev().find(|it| it.is_certain()).cloned()
     }
 
     /// Adds a doubt: the line may run commands that are not in `commands`.

@@ -137,6 +137,15 @@ impl Reach {
         rows.next().map_or_else(|| self.reading(pattern), |it| Reading::Asked(it.why))
     }
 
+    /// Whether the files may be read whose names fit a shell's pattern, in whatever folder they are.
+    pub fn reading_named(&self, pattern: &str) -> Reading {
+        let folded = folded(pattern);
+        let is_about = |it: &str| overlap(split(it).last().map_or("", |it| it), &folded);
+        let rows = ROWS.iter().filter(|it| matches!(it.kind, Kind::Ask | Kind::Never));
+        let mut rows = rows.filter(|row| row.paths.iter().any(|it| is_about(it)));
+        rows.next().map_or(Reading::Free, |it| Reading::Asked(it.why))
+    }
+
     /// Whether a path may be written. Caliban's own paths may not be written, even if they may be read.
     pub fn writing(&self, path: &Path) -> Writing {
         let found = self.rules.find(path, &self.root);

@@ -3,6 +3,7 @@
 
 mod commands;
 mod groups;
+mod listed;
 mod meaning;
 mod narrow;
 mod network;

@@ -140,6 +140,10 @@ pub(super) fn text(root: &Path) -> Result<Option<String>, String> {
 
 /// Carries out the user's wish about the permissions.
 pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
+    // which rules there are depends on the sandbox
+    if matches!(wanted, Wanted::Explain(_)) {
+        agent.desk.confinement.wait();
+    }
     // an open question is explained by the rules that led to it
     if !matches!(wanted, Wanted::Why(_)) {
         agent.reload_rules();

@@ -30,7 +30,7 @@ const READERS: &[(&str, usize)] = &[
 const MAKERS: &[&str] = &["cp", "dd", "install", "ln", "mv", "sed", "tee"];
 
 /// Adds the commands in texts that a command of the line may read: these texts, and what `echo` prints.
-pub(super) fn feed(script: &mut Script, texts: Vec<String>, depth: usize) {
+pub(super) fn feed(script: &mut Script, texts: &[String], depth: usize) {
     let made = made(script);
     if let Some((file, _)) = &made {
         script.unclear(format!("{} is a file that the command itself writes", quoted(file)));
@@ -95,16 +95,12 @@ fn reader(simple: &Simple) -> Option<String> {
 /// The number of words that are no options.
 fn operands(simple: &Simple) -> usize {
     let words = &simple.words[1..];
-    match Manner::told(simple) {
-        Some(manner) => {
-            let items = manner.placed(words).into_iter();
-            items.filter(|it| !matches!(it.1, Item::Option { .. })).count()
-        }
-        None => {
-            let is_option = |it: &&Word| it.shown().starts_with(['-', '+']) && it.shown() != "-";
-            words.iter().filter(|it| !is_option(it)).count()
-        }
+    if let Some(manner) = Manner::told(simple) {
+        let items = manner.placed(words).into_iter();
+        return items.filter(|it| !matches!(it.1, Item::Option { .. })).count();
     }
+    let is_option = |it: &&Word| it.shown().starts_with(['-', '+']) && it.shown() != "-";
+    words.iter().filter(|it| !is_option(it)).count()
 }
 
 /// Whether a word has the option `-f` or `--file`.

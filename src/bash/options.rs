@@ -103,15 +103,6 @@ impl<'a> Item<'a> {
             Item::Option { .. } | Item::Open { .. } => None,
         }
     }
-
-    /// A word that may name a subcommand. The outer `None` ends the search.
-    fn verb(&self) -> Option<Option<&'a str>> {
-        match self {
-            Item::Text(it) => Some(Some(it)),
-            Item::Option { .. } => Some(None),
-            Item::Open { .. } => None,
-        }
-    }
 }
 
 static TABLE: LazyLock<HashMap<&str, Row>> = LazyLock::new(|| lines().filter_map(row).collect());
@@ -199,7 +190,9 @@ impl Manner {
         let name = [name, plain].into_iter().find(|it| TOLD.contains(it))?;
         let all = Manner::with_verbs(name, &[]);
         let items = all.command(&simple.words[1..]);
-        let verbs: Vec<&str> = items.iter().map_while(Item::verb).flatten().take(2).collect();
+        let is_known = |it: &&Item| !matches!(it, Item::Open { .. });
+        let verbs = items.iter().take_while(is_known).filter_map(Item::text).take(2);
+        let verbs: Vec<&str> = verbs.collect();
         Some(Manner::with_verbs(name, &verbs))
     }
 

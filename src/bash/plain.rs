@@ -12,13 +12,14 @@ const RESERVED: &[&str] = &[
 
 const SEPARATORS: [&str; 5] = ["&&", "||", "|", ";", "\n"];
 
-/// The words of each simple command. `None` if the line needs the parser.
-pub(super) fn commands(line: &str) -> Option<Vec<Vec<Word>>> {
-    let mut commands = vec![Vec::new()];
+/// The words of each simple command, and whether it reads the output of the one before it. `None` if the line needs the
+/// parser.
+pub(super) fn commands(line: &str) -> Option<Vec<(Vec<Word>, bool)>> {
+    let mut commands = vec![(Vec::new(), false)];
     let mut rest = line.trim_matches([' ', '\n']);
     loop {
         let (word, after) = word(rest)?;
-        commands.last_mut()?.push(Word::Fixed(word.to_owned()));
+        commands.last_mut()?.0.push(Word::Fixed(word.to_owned()));
         rest = after.trim_start_matches(' ');
         if rest.is_empty() {
             return Some(commands);
@@ -26,7 +27,7 @@ pub(super) fn commands(line: &str) -> Option<Vec<Vec<Word>>> {
         if let Some(it) = SEPARATORS.iter().find(|it| rest.starts_with(**it)) {
             let blank: &[char] = if *it == "\n" { &[' ', '\n'] } else { &[' '] };
             rest = rest[it.len()..].trim_start_matches(blank);
-            commands.push(Vec::new());
+            commands.push((Vec::new(), *it == "|"));
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use super::language::{Starts, starts};
 use super::options::{Item, Manner, Operands, Run};
-use super::walk::quoted;
+use super::walk::{cause, quoted};
 use super::wrapper::{assigned, is_shell, unwrapped};
-use super::{DEPTH, Program, Script, Simple, Surety, Word, base, risk, shown};
+use super::{DEPTH, INPUT, Program, Script, Simple, Surety, Word, base, risk, shown};
 
 /// How many arguments are tried as the beginning of a command that a program may run, and how many words of such a
 /// command are compared with rules.
@@ -29,14 +29,14 @@ pub(super) fn told(script: &mut Script, simple: &Simple, depth: usize) -> bool {
                     command(script, simple, &inner, depth);
                 }
                 (Run::Program, Some(it)) => program(script, simple, it),
-                (Run::Text, _) => (),
+                (Run::Text, _) | (_, None) => (),
                 (_, Some(it)) => setting(script, simple, it, depth),
-                (_, None) => (),
             }
         }
     }
     for it in words.iter().filter(|it| it.fixed().is_none() && is_run(&manner, it)) {
-        script.unclear(format!("{} is known only when the command runs", quoted(it.shown())));
+        script
+            .unclear(format!("{} is known only when the command runs", quoted(cause(it.shown()))));
     }
     if let Some(it) = manner.operands() {
         operands(script, simple, (it, &manner, &items), depth);
@@ -94,7 +94,7 @@ fn lines(script: &mut Script, simple: &Simple, words: &[Word], depth: usize) {
     }
     let text = shown(words);
     match Fill::of(simple) {
-        Some(it) => line(script, &format!("{} {INPUT}", it.in_line(&text)), depth),
+        Some(it) => line(script, &format!("{} {FILLED}", it.in_line(&text)), depth),
         None => line(script, &text, depth),
     }
 }
@@ -132,8 +132,10 @@ pub(super) fn line(script: &mut Script, text: &str, depth: usize) {
 /// Adds an argument that is a command line or a setting whose value is one: `exec=rm x`, `ProxyCommand rm x`.
 fn setting(script: &mut Script, simple: &Simple, word: &Word, depth: usize) {
     let Some(text) = word.fixed() else {
-        return script
-            .unclear(format!("{} is known only when the command runs", quoted(word.shown())));
+        return script.unclear(format!(
+            "{} is known only when the command runs",
+            quoted(cause(word.shown()))
+        ));
     };
     line(script, text, depth);
     let is_name =
@@ -198,7 +200,8 @@ pub(super) fn guessed(script: &mut Script, simple: &Simple, surety: Surety, dept
     }
     let is_open = |it: &Word| it.fixed().is_none();
     if let Some(it) = simple.words[1..].iter().find(|it| is_open(it)) {
-        script.unclear(format!("{} is known only when the command runs", quoted(it.shown())));
+        script
+            .unclear(format!("{} is known only when the command runs", quoted(cause(it.shown()))));
     }
     if words.len() > TRIED {
         script.unclear(format!("{} has too many words", quoted(&simple.shown())));
@@ -242,11 +245,11 @@ fn filled(outer: &Simple, words: &[Word]) -> Vec<Word> {
         Some(text) if fill.is_in(text) => Word::Open(text.to_owned()),
         _ => it.clone(),
     };
-    words.iter().map(known).chain([Word::Open("words of the input".into())]).collect()
+    words.iter().map(known).chain([Word::Open(INPUT.into())]).collect()
 }
 
 /// A variable that stands in a command line for words of the input.
-const INPUT: &str = "$INPUT";
+const FILLED: &str = "$INPUT";
 
 /// What a program such as `xargs` replaces in its arguments by words of its input.
 struct Fill {
@@ -278,7 +281,7 @@ impl Fill {
     }
 
     fn in_line(&self, text: &str) -> String {
-        let text = text.replace(&self.mark, INPUT);
+        let text = text.replace(&self.mark, FILLED);
         if !self.has_braces {
             return text;
         }
@@ -286,7 +289,7 @@ impl Fill {
         let mut line = parts.next().unwrap_or_default().to_owned();
         for part in parts {
             match part.split_once('}') {
-                Some((inner, rest)) if !inner.contains(' ') => line.extend([INPUT, rest]),
+                Some((inner, rest)) if !inner.contains(' ') => line.extend([FILLED, rest]),
                 _ => line.extend(["{", part]),
             }
         }

@@ -1,8 +1,11 @@
 //! Walks over the syntax tree of a command line. The walk only adds commands and doubts to the script, so the order of
 //! nodes matters only for `cd`.
 
+mod words;
+
+use super::listing::{Listed, Output, substituted};
 use super::variables::harmless;
-use super::word::{self, Part};
+use super::word;
 use super::{Script, Simple, Surety, Word, dash, feed, runs, wrapper};
 use tree_sitter::{Node, Tree};
 
@@ -29,7 +32,7 @@ impl Walk<'_> {
         }
         self.visit(root);
         let texts = std::mem::take(&mut self.texts);
-        feed::feed(self.script, texts, self.depth);
+        feed::feed(self.script, &texts, self.depth);
     }
 
     fn of(&self, node: Node<'_>) -> &str {
@@ -51,7 +54,6 @@ impl Walk<'_> {
         match node.kind() {
             "program"
             | "list"
-            | "pipeline"
             | "subshell"
             | "compound_statement"
             | "do_group"
@@ -69,6 +71,7 @@ impl Walk<'_> {
                 self.texts.extend(words.iter().filter_map(Word::fixed).map(str::to_owned));
             }
             "comment" => (),
+            "pipeline" => self.pipeline(node),
             "redirected_statement" => self.redirected(node),
             "command" => self.command(node, &[]),
             "variable_assignment" => self.assignment(node),
@@ -99,7 +102,11 @@ impl Walk<'_> {
                     wrapper::evaluated(self.script, &text, self.depth);
                     self.declared(node);
                 }
-                self.script.doubt(format!("{} is more than a list of commands", quoted(&text)));
+                let what = match it {
+                    "declaration_command" | "unset_command" => "changes what later commands do",
+                    _ => "is more than a list of commands",
+                };
+                self.script.doubt(format!("{} {what}", quoted(&text)));
                 self.children(node);
             }
         }
@@ -107,6 +114,19 @@ impl Walk<'_> {
 
     fn children(&mut self, node: Node<'_>) {
         self.each(node, Walk::visit);
+    }
+
+    /// Visits commands of which each reads the output of the one before it.
+    fn pipeline(&mut self, node: Node<'_>) {
+        self.each(node, |walk, child| {
+            let count = walk.script.commands.len();
+            walk.visit(child);
+            // a list of commands prints more than its last command
+            let is_one = matches!(child.kind(), "command" | "redirected_statement");
+            let has_command = walk.script.commands.len() > count;
+            walk.script.source = walk.script.last().filter(|_| is_one && has_command);
+        });
+        self.script.source = None;
     }
 
     /// Visits the named children of a node. If the node is nested so deeply that the program's stack could overflow,
@@ -142,7 +162,8 @@ impl Walk<'_> {
             if ["$((", "$[", "${"].iter().any(|it| source.contains(it)) {
                 wrapper::evaluated(self.script, source, self.depth);
             }
-            self.script.doubt(format!("{} is known only when the command runs", quoted(source)));
+            self.script
+                .doubt(format!("{} is known only when the command runs", quoted(cause(source))));
         }
     }
 
@@ -209,18 +230,18 @@ impl Walk<'_> {
         if matches!(words.first().and_then(Word::fixed), Some("echo")) {
             words.iter_mut().for_each(word::with_status);
         }
-        for it in &words {
-            self.open(it);
-        }
         let simple = Simple { words, surety: Surety::Certain };
+        for it in &simple.words {
+            match substituted(it) {
+                Some(Output::Token) => (),
+                Some(Output::Names(names)) => {
+                    self.script.listed.push(Listed { reader: simple.clone(), names });
+                }
+                None => self.open(it),
+            }
+        }
         let depth = self.depth;
         wrapper::unwrapped(self.script, simple, depth);
-    }
-
-    /// The words of nodes. The parser divides some words, such as `'a'\b`, into nodes without a gap.
-    fn words(&mut self, nodes: &[Node<'_>]) -> Vec<Word> {
-        let is_one = |a: &Node<'_>, b: &Node<'_>| a.end_byte() == b.start_byte();
-        nodes.chunk_by(is_one).map(|it| self.word(it)).collect()
     }
 
     fn assignment(&mut self, node: Node<'_>) {
@@ -373,83 +394,6 @@ impl Walk<'_> {
             _ => walk.substitutions(child),
         });
     }
-
-    /// Joins nodes without a gap between them to one word.
-    fn word(&mut self, nodes: &[Node<'_>]) -> Word {
-        let mut parts = Vec::new();
-        for node in nodes {
-            self.parts(*node, &mut parts);
-        }
-        let start = nodes.first().map_or(0, Node::start_byte);
-        let end = nodes.last().map_or(start, Node::end_byte);
-        word::joined(parts, self.text.get(start..end).unwrap_or_default())
-    }
-
-    fn parts(&mut self, node: Node<'_>, parts: &mut Vec<Part>) {
-        let text = self.of(node).to_owned();
-        match node.kind() {
-            "word" => parts.push(Part::Bare(text)),
-            "number" if node.named_child_count() == 0 => parts.push(Part::Bare(text)),
-            "raw_string" if text.len() >= 2 => {
-                parts.push(Part::Quoted(text[1..text.len() - 1].to_owned()));
-            }
-            "string" => parts.push(self.string(node)),
-            "concatenation" => {
-                let mut cursor = node.walk();
-                let all: Vec<Node<'_>> = node.children(&mut cursor).collect();
-                let gapless = all.windows(2).all(|it| it[0].end_byte() == it[1].start_byte());
-                if !gapless {
-                    parts.push(Part::Open);
-                }
-                for child in all {
-                    if child.is_named() {
-                        self.parts(child, parts);
-                    } else {
-                        parts.push(Part::Bare(self.of(child).to_owned()));
-                    }
-                }
-            }
-            _ => {
-                self.substitutions(node);
-                if matches!(node.kind(), "command_substitution" | "process_substitution") {
-                    self.children(node);
-                }
-                parts.push(Part::Open);
-            }
-        }
-    }
-
-    /// Reads text in double quotes from the source, because the tree omits blanks between the parts of such a text.
-    fn string(&mut self, node: Node<'_>) -> Part {
-        if let Some(value) = self.fixed(node) {
-            return Part::Quoted(value);
-        }
-        self.substitutions(node);
-        Part::Open
-    }
-
-    /// The value of text in double quotes, if it is clear: the text has no substitutions but here-documents that `cat`
-    /// prints unchanged.
-    fn fixed(&mut self, node: Node<'_>) -> Option<String> {
-        let mut cursor = node.walk();
-        let parts: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        let (mut value, mut at) = (String::new(), node.start_byte() + 1);
-        let end = node.end_byte().checked_sub(1)?;
-        for part in parts.iter().filter(|it| it.kind() != "string_content") {
-            let before = self.text.get(at..part.start_byte())?;
-            let text = word::printed(self.of(*part))?;
-            value.extend([word::between_quotes(before)?, text]);
-            if before.ends_with(['$', '\\']) {
-                return None;
-            }
-            at = part.end_byte();
-            let words = vec![Word::Fixed("cat".into())];
-            self.script.commands.push(Simple { words, surety: Surety::Inner });
-        }
-        value.push_str(&word::between_quotes(self.text.get(at..end)?)?);
-        let whole = self.of(node);
-        (whole.len() > 1 && whole.starts_with('"') && whole.ends_with('"')).then_some(value)
-    }
 }
 
 /// The words after the operator of a redirection: its file, if it has one, then any arguments of the command that
@@ -468,6 +412,22 @@ fn behind_target(redirect: Node<'_>) -> Vec<Node<'_>> {
 fn closes(redirect: Node<'_>) -> bool {
     let mut cursor = redirect.walk();
     redirect.children(&mut cursor).any(|it| matches!(it.kind(), ">&-" | "<&-"))
+}
+
+/// The part of a word because of which the word is known only when the command runs: `$PWD` in `"a $PWD"`.
+pub(super) fn cause(source: &str) -> &str {
+    let Some(at) = source.find(['$', '`']) else { return source };
+    let text = &source[at..];
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let rest = &text[1..];
+    let end = match rest.chars().next() {
+        Some('{') => text.find('}').map(|it| it + 1),
+        Some(c) if text.starts_with('$') && is_name(c) => {
+            Some(rest.find(|c| !is_name(c)).map_or(text.len(), |it| it + 1))
+        }
+        _ => None,
+    };
+    end.map_or(source, |it| &text[..it])
 }
 
 /// Quotes text of the command for a sentence: its first line, cut if it is long.

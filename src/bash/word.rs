@@ -12,14 +12,19 @@ pub(super) enum Part {
     /// Text in quotes: it is never a pattern.
     Quoted(String),
     Bare(String),
+    /// The folder of the command: `$PWD`.
+    Here,
     Open,
 }
 
 /// Joins the parts of a word. `source` is the word as it is written.
 pub(super) fn joined(parts: Vec<Part>, source: &str) -> Word {
     let (mut value, mut is_pattern, mut is_braced) = (String::new(), false, false);
+    let begins_here = matches!(parts.first(), Some(Part::Here));
     for part in parts {
         match part {
+            Part::Here if value.is_empty() => value.push('.'),
+            Part::Here => return Word::Open(source.to_owned()),
             Part::Open => return Word::Open(source.to_owned()),
             Part::Quoted(text) => value.push_str(&text),
             Part::Bare(text) => {
@@ -30,7 +35,8 @@ pub(super) fn joined(parts: Vec<Part>, source: &str) -> Word {
             }
         }
     }
-    if is_braced && is_expanded(&value) {
+    let is_path = value == "." || value.starts_with("./");
+    if begins_here && !is_path || is_braced && is_expanded(&value) {
         return Word::Open(source.to_owned());
     }
     if !is_pattern {

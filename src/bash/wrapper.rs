@@ -2,9 +2,10 @@
 
 mod table;
 
+use super::listing::{self, Listed, Names};
 use super::variables::{self, Value, harmless};
-use super::walk::quoted;
-use super::{DEPTH, Script, Simple, Surety, Word, feed, runs};
+use super::walk::{cause, quoted};
+use super::{DEPTH, INPUT, Script, Simple, Surety, Word, feed, runs};
 use table::{CHANGERS, RUNNERS, SHELLS, SOMETIMES, WRAPPERS, Wrapper};
 
 /// Builtins after which a name in the line may mean another command, or that run what the shell remembers.
@@ -16,7 +17,10 @@ const EVALUATES: &[&str] = &["[", "printf", "test", "wait"];
 pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
     let Some(name) = simple.name().map(str::to_owned) else {
         if let Some(it) = simple.words.first() {
-            script.blind(format!("{} is known only when the command runs", quoted(it.shown())));
+            script.blind(format!(
+                "{} is known only when the command runs",
+                quoted(cause(it.shown()))
+            ));
         }
         return script.commands.push(simple);
     };
@@ -28,6 +32,11 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
     }
     if let Some(wrapper) = WRAPPERS.iter().find(|it| it.name == name) {
         return seen_through(script, wrapper, simple, depth);
+    }
+    if name == "xargs" && listed(script, &simple, depth)
+        || name == "find" && executed(script, &simple, depth)
+    {
+        return;
     }
     if is_shell(&name) && runs_text(script, &simple, depth) {
         return;
@@ -55,6 +64,63 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
         enter(script, &[it], &simple);
     }
     script.commands.push(simple);
+}
+
+/// Adds the command that `xargs` runs with names of files that the command before it prints. Returns false if these
+/// names are not known, or if `xargs` puts them in other places than the end.
+fn listed(script: &mut Script, simple: &Simple, depth: usize) -> bool {
+    const FLAGS: &[&str] = &["-0", "-r", "-t", "--null", "--no-run-if-empty"];
+    const VALUED: &[&str] = &["-n", "-P", "-L", "--max-args", "--max-procs"];
+    let Some(names) = script.source.as_ref().and_then(listing::names) else { return false };
+    let mut at = 1;
+    while let Some(it) = simple.words.get(at).and_then(Word::fixed).filter(|it| it.starts_with('-'))
+    {
+        let is_glued = it.len() > 2 && VALUED.iter().any(|option| it.starts_with(option));
+        at += match it {
+            it if FLAGS.contains(&it) || is_glued => 1,
+            it if VALUED.contains(&it) => 2,
+            _ => return false,
+        };
+    }
+    let words = simple.words.get(at..).unwrap_or_default();
+    let is_known = reading(script, names, words, depth);
+    if is_known {
+        script.commands.push(Simple { surety: Surety::Inner, ..simple.clone() });
+    }
+    is_known
+}
+
+/// Adds the command that `find` runs with the names that it finds, and `find` without this command. Returns false if
+/// `find` does more.
+fn executed(script: &mut Script, simple: &Simple, depth: usize) -> bool {
+    let is = |it: &Word, text: &str| it.fixed() == Some(text);
+    let Some(at) = simple.words.iter().position(|it| is(it, "-exec")) else { return false };
+    let (found, rest) = simple.words.split_at(at);
+    let [_, words @ .., name, end] = rest else { return false };
+    if !is(name, "{}") || !(is(end, "+") || is(end, ";")) || words.iter().any(|it| is(it, ";")) {
+        return false;
+    }
+    let found = Simple { words: found.to_vec(), surety: Surety::Certain };
+    let Some(names) = listing::names(&found) else { return false };
+    if !reading(script, names, words, depth) {
+        return false;
+    }
+    script.commands.push(Simple { surety: Surety::Inner, ..simple.clone() });
+    script.commands.push(found);
+    true
+}
+
+/// Adds a command that gets names of files as its last arguments. Returns false if some of its words are not known.
+fn reading(script: &mut Script, names: Names, words: &[Word], depth: usize) -> bool {
+    let is_known = |it: &Word| it.fixed().is_some_and(|it| !it.contains("{}"));
+    if words.is_empty() || !words.iter().all(is_known) {
+        return false;
+    }
+    let reader = Simple { words: words.to_vec(), surety: Surety::Certain };
+    script.listed.push(Listed { reader, names });
+    let words = words.iter().cloned().chain([Word::Open(INPUT.into())]).collect();
+    unwrapped(script, Simple { words, surety: Surety::Certain }, depth);
+    true
 }
 
 /// Adds what the values of variables or aliases in the arguments may run: `alias a='rm x'`, `make SHELL='rm x'`.
@@ -373,7 +439,12 @@ fn wrapped_at(wrapper: &Wrapper, words: &[Word]) -> Result<usize, String> {
 /// Adds the commands in the text of `sh -c TEXT`. Returns false if the shell is called without `-c`.
 fn runs_text(script: &mut Script, simple: &Simple, depth: usize) -> bool {
     let Some(at) = simple.words.iter().position(is_text_option) else { return false };
-    let text = simple.words.get(at + 1).and_then(Word::fixed);
+    let text = simple.words.get(at + 1);
+    if let Some(it @ Word::Open(_)) = text {
+        script.blind(format!("{} is known only when the command runs", quoted(cause(it.shown()))));
+        return false;
+    }
+    let text = text.and_then(Word::fixed);
     let Some(text) = text.filter(|it| at == 1 && !it.starts_with(['-', '+'])) else {
         script.blind(format!(
             "{} runs a text that Caliban does not understand",

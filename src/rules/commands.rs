@@ -229,6 +229,7 @@ impl Rules {
         let doubt = script.doubts.first().map(|it| format!("{}.", capital(it)));
         let elsewhere = || script.folders.iter().find_map(|it| self.closed(script, it));
         doubt
+            .or_else(|| script.listed.iter().find_map(|it| self.unlisted(it)))
             .or_else(elsewhere)
             .or_else(|| script.inputs.iter().find_map(|it| self.closed(script, it)))
     }
@@ -301,7 +302,7 @@ impl Script {
 impl Rule {
     /// If this rule allows commands that begin like this one, the number of words that the rule names. Otherwise
     /// `None`.
-    fn covers(&self, simple: &Simple) -> Option<usize> {
+    pub(super) fn covers(&self, simple: &Simple) -> Option<usize> {
         let Target::Command(wanted) = &self.target else { return None };
         let heads = simple.words.get(..wanted.len())?;
         let is_same = |(wanted, word): (&String, &Word)| match word.fixed() {

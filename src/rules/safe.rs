@@ -2,7 +2,7 @@
 //! with arguments that `bash::risk` lists because they write files or run other programs.
 
 use super::{Origin, Rule, WrittenRule};
-use crate::bash::{Simple, risk};
+use crate::bash::{Simple, Word, risk};
 
 /// The first words of the commands. None of them changes files of the project by itself.
 const COMMANDS: &[&str] = &[
@@ -56,6 +56,7 @@ const COMMANDS: &[&str] = &[
     "git shortlog",
     "git show",
     "git stash list",
+    "git stash show",
     "git status",
     "git tag --list",
     "git worktree list",
@@ -168,12 +169,12 @@ pub fn rules() -> Vec<Rule> {
 /// Why a command that begins like an everyday command is not one, because of its further words: a clause for the user.
 /// If the user has a rule with the same first words, that rule allows the command.
 pub(super) fn beyond(simple: &Simple, covered: usize) -> Option<String> {
-    let words: Vec<&str> = simple.words.iter().map(|it| it.fixed().unwrap_or_default()).collect();
+    let words: Vec<&str> = simple.words.iter().map(Word::shown).collect();
     let rest = &words[covered.min(words.len())..];
     let found = match words[..] {
         ["git", "branch", first, ..] => listing(rest, first == "--list"),
         ["git", "tag", ..] => listing(rest, true),
-        ["make", ..] => rest.iter().find(|it| !it.starts_with('-')),
+        ["make", ..] => rest.iter().find(|it| !it.starts_with('-') && !is_count(it)),
         ["date", ..] => rest.iter().find(|it| !it.starts_with(['+', '-'])),
         ["git", "remote" | "worktree", ..] | [_, "--version" | "version", ..] => {
             rest.iter().find(|it| **it != "--porcelain")
@@ -182,6 +183,11 @@ pub(super) fn beyond(simple: &Simple, covered: usize) -> Option<String> {
     };
     let name = simple.name().unwrap_or_default();
     found.map(|it| format!("`{it}` makes `{name}` do more than read or test"))
+}
+
+/// Whether a word is a number, such as that of jobs.
+fn is_count(word: &str) -> bool {
+    matches!(word, "$(nproc)" | "\"$(nproc)\"") || word.bytes().all(|it| it.is_ascii_digit())
 }
 
 /// The first word by which the command does more than select and show branches or tags. With `has_patterns`, words

@@ -3,6 +3,7 @@
 use super::{Open, Session, State};
 use crate::event::{Access, Grant, Mode};
 use crate::message::{Block, CallId, ExcerptKind, Origin, Role};
+use crate::policy::{self, Decision};
 use crate::rules::{Judgement, Leak, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -41,9 +42,18 @@ impl Session {
             }
             _ => None,
         };
-        // the question about hosts proposes no rule for the command
-        let always = if opens.is_empty() { judged.always.clone() } else { String::new() };
-        Judgement { leak, always, opens, unruled, ..judged }
+        let judged = Judgement { leak, opens, unruled, ..judged };
+        if self.is_answered_by_rule(access, &judged) {
+            return judged;
+        }
+        Judgement { always: String::new(), ..judged }
+    }
+
+    /// Whether a rule that allows the call would answer the question about it. No rule does about files that git would
+    /// change, about hosts, and about what sends something out.
+    fn is_answered_by_rule(&self, access: &Access, judged: &Judgement) -> bool {
+        let allowed = Judgement { verdict: Some(Verdict::Allow), ..judged.clone() };
+        policy::decide(self.mode, &self.granted, &allowed, access) == Decision::Allow
     }
 
     /// The hosts of a command that only the user's consent opens, and those among them that no rule opens.

@@ -54,3 +54,23 @@ fn a_denied_command_is_denied_in_each_spelling_that_the_program_takes_for_the_sa
     let (answer, was_asked) = call(&scene, "shell", run, "");
     assert!(!was_asked && scene.on_disk("b.txt").is_none(), "{answer}");
 }
+
+#[test]
+fn a_text_that_no_program_runs_is_not_denied_and_one_that_may_run_is_asked_about() {
+    let scene = Scene::start(|it| {
+        it.file("a.txt", "one\nrm -rf x\n").config(
+            "{ permissions = { { allow = 'shell', command = 'sed' }, { allow = 'shell', command = 'grep' }, \
+             { allow = 'shell', command = 'echo' }, { deny = 'shell', command = 'rm' } } }",
+        )
+    });
+    let run = |command: &str| json!({ "command": command });
+    for command in ["sed -n '/rm -rf/p' a.txt", "grep 'rm -rf' a.txt", "echo 'rm -rf x'"] {
+        let (answer, was_asked) = call(&scene, "shell", run(command), "");
+        assert!(!was_asked && answer.contains("rm -rf x"), "{command}: {answer}");
+    }
+    let (answer, was_asked) =
+        call(&scene, "shell", run("python3 -c 'print(\"rm\")'"), ":Caliban approve<CR>");
+    assert!(was_asked && !answer.contains("denies"), "{answer}");
+    let (answer, was_asked) = call(&scene, "shell", run("printf 'rm a.txt' > y; sh y"), "");
+    assert!(!was_asked && answer.contains("A permission rule denies `rm a.txt`"), "{answer}");
+}

@@ -15,6 +15,7 @@ mod watched;
 use crate::grants::{call, is_asked};
 use crate::kit::reply::Reply;
 pub(crate) use crate::kit::sandbox::is_full;
+use crate::kit::setup::Setup;
 use crate::review::scene::{Scene, nine};
 use serde_json::{Value, json};
 use std::fs;
@@ -375,4 +376,16 @@ fn everyday_commands_run_in_the_sandbox_without_a_question() {
         it.everyday().config("{ permissions = { { ask = 'shell', command = 'ls' } } }")
     });
     assert!(is_asked(&scene, "shell", json!({ "command": "ls" })));
+}
+
+#[test]
+fn before_the_first_command_a_command_is_explained_as_it_will_be_judged() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(Setup::everyday);
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Project");
+    scene.nvim.keys(":Caliban permissions ls<CR>");
+    scene.wait_chat("The command runs without a question");
 }

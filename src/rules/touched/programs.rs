@@ -1,6 +1,6 @@
 //! Which of their words programs write or remove, from the programs' manuals.
 
-use crate::bash::{Simple, Word};
+use crate::bash::{INPUT, Simple, Word};
 
 /// Which operands of a program are written or removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -187,6 +187,7 @@ impl Row {
             Written::Last if files.is_empty() => files.extend(operands.last()),
             Written::Last | Written::None => (),
         }
+        files.retain(|it| it.shown() != INPUT);
         // a value that only the running command knows may be several files
         let is_open = files.iter().any(|it| matches!(it, Word::Open(_)));
         let is_blind = files.is_empty() || is_open;

@@ -49,6 +49,8 @@ fn git_alone_is_asked_about_the_locked_files_that_it_changes_and_then_changes_th
         "It changes files that commands may not change: `.github/workflows/ci.yml`, `AGENTS.md`.",
     );
     assert!(is_untouched(&scene));
+    // no rule would answer this question
+    assert!(!scene.nvim.transcript().contains("from now on"), "{}", scene.nvim.transcript());
     scene.server.reply(Reply::said("Denied."));
     scene.nvim.keys(":Caliban deny<CR>");
     scene.wait_idle("Denied.");
