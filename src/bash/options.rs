@@ -188,12 +188,26 @@ impl Manner {
         let name = simple.name()?;
         let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         let name = [name, plain].into_iter().find(|it| TOLD.contains(it))?;
-        let all = Manner::with_verbs(name, &[]);
-        let items = all.command(&simple.words[1..]);
-        let is_known = |it: &&Item| !matches!(it, Item::Open { .. });
-        let verbs = items.iter().take_while(is_known).filter_map(Item::text).take(2);
-        let verbs: Vec<&str> = verbs.collect();
-        Some(Manner::with_verbs(name, &verbs))
+        Some(Manner::reading(name, &simple.words[1..]))
+    }
+
+    /// How a program reads the arguments of a command, with those of its subcommand.
+    pub(crate) fn reading(program: &str, words: &[Word]) -> Manner {
+        let texts = Manner::with_verbs(program, &[]).texts_at(words);
+        let verbs: Vec<&str> = texts.iter().take(2).map(|it| it.1).collect();
+        Manner::with_verbs(program, &verbs)
+    }
+
+    /// The words that are no options, each with its position, up to the first one that is not known.
+    pub(crate) fn texts_at<'a>(&self, words: &'a [Word]) -> Vec<(usize, &'a str)> {
+        let is_known = |it: &(usize, Item)| !matches!(it.1, Item::Open { .. });
+        let items = self.placed(words).into_iter().take_while(is_known);
+        items.filter_map(|(at, it)| Some((at, it.text()?))).collect()
+    }
+
+    /// Whether a word names a subcommand: it may be one of its other names.
+    pub(crate) fn is_verb(&self, nth: usize, wanted: &str, text: &str) -> bool {
+        wanted == text || self.verbs != usize::MAX && nth == 0 && self.is_same(0, wanted, text)
     }
 
     fn with_verbs(program: &str, verbs: &[&str]) -> Manner {
@@ -362,6 +376,8 @@ impl Manner {
         };
         let mut known: Vec<usize> = match exact {
             Some((at, _)) => vec![at],
+            // programs with one dash take no abbreviations
+            None if self.kind == Kind::Long => Vec::new(),
             None => all().filter(|(_, it)| short(it)).map(|(at, _)| at).collect(),
         };
         known.dedup();

@@ -3,10 +3,13 @@
 //! argument only if the rule names it.
 
 mod table;
+mod verbs;
 
 use super::language::only_edits;
-use super::{Simple, Word};
+use super::options::Manner;
+use super::{Simple, Word, runs};
 use table::{INTERPRETERS, ROWS, Row};
+use verbs::VERBS;
 
 /// The index of the first risky argument of a command that is not among its first `from` words, and the reason as a
 /// clause for the user. An interpreter without arguments reads its program from its input. Then the index is that after
@@ -20,10 +23,33 @@ pub fn risk(command: &Simple, from: usize) -> Option<(usize, String)> {
     if matches!(name, "sed" | "gsed") {
         return edited(command, name, from);
     }
-    let row = ROWS.iter().find(|it| it.names.contains(&name))?;
-    let at = (from..command.words.len()).find(|at| row.is_risky(command, name, *at))?;
+    let row = ROWS.iter().find(|it| it.names.contains(&name));
+    let risky =
+        row.and_then(|row| (from..command.words.len()).find(|at| row.is_risky(command, name, *at)));
+    let verb = verb(command, name).filter(|at| *at >= from);
+    let run = runs::at(command).filter(|at| *at >= from);
+    let at = [risky, verb, run].into_iter().flatten().min()?;
     let word = command.words[at].shown();
     Some((at, format!("`{word}` makes `{name}` do more than its name says")))
+}
+
+/// The position of the subcommand's last word, if the table lists it.
+fn verb(command: &Simple, name: &str) -> Option<usize> {
+    let listed = VERBS.iter().find(|it| it.0.contains(&name))?.1;
+    let manner = Manner::reading(name, &command.words[1..]);
+    let texts = manner.texts_at(&command.words[1..]);
+    let is_same = |nth: usize, wanted: &str, text: &str| match wanted.strip_suffix('*') {
+        Some(head) => text.starts_with(head),
+        None => manner.is_verb(nth, wanted, text),
+    };
+    let mut found = listed.iter().filter_map(|it| {
+        let mut wanted = it.split(' ').enumerate().zip(&texts);
+        let count = it.split(' ').count();
+        let fits = texts.len() >= count
+            && wanted.all(|((nth, wanted), (_, text))| is_same(nth, wanted, text));
+        fits.then(|| texts[count - 1].0 + 1)
+    });
+    found.next()
 }
 
 /// Whether a program's arguments are programs or run them.

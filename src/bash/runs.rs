@@ -44,6 +44,22 @@ pub(super) fn told(script: &mut Script, simple: &Simple, depth: usize) -> bool {
     true
 }
 
+/// The position of the first word of a command that it runs as another command.
+pub(super) fn at(simple: &Simple) -> Option<usize> {
+    let manner = Manner::told(simple)?;
+    let items = manner.placed(&simple.words[1..]);
+    let is_run = |it: &Run| matches!(it, Run::Words | Run::Line | Run::One);
+    let option = items.iter().find_map(|(at, it)| match it {
+        Item::Option { names, .. } => manner.runs(names).iter().any(is_run).then_some(*at),
+        Item::Text(_) | Item::Open { .. } => None,
+    });
+    let operand = manner.operands().filter(|it| is_run(&it.run)).and_then(|told| {
+        let is_operand = |it: &&(usize, Item)| !matches!(it.1, Item::Option { .. });
+        items.iter().filter(is_operand).nth(told.from).map(|it| it.0)
+    });
+    [option, operand].into_iter().flatten().min().map(|it| it + 1)
+}
+
 /// Whether a word is an option with a command that is known only later: `--to-command="$x"`.
 fn is_run(manner: &Manner, word: &Word) -> bool {
     let head = word.shown().split(['"', '\'', '$', '`', '{']).next().unwrap_or_default();

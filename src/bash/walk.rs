@@ -96,20 +96,22 @@ impl Walk<'_> {
                 ));
                 self.children(node);
             }
-            it => {
-                let text = self.of(node).to_owned();
-                if matches!(it, "declaration_command" | "unset_command") {
-                    wrapper::evaluated(self.script, &text, self.depth);
-                    self.declared(node);
-                }
-                let what = match it {
-                    "declaration_command" | "unset_command" => "changes what later commands do",
-                    _ => "is more than a list of commands",
-                };
-                self.script.doubt(format!("{} {what}", quoted(&text)));
-                self.children(node);
-            }
+            it => self.other(node, it),
         }
+    }
+
+    /// Visits a node that is more than a list of commands.
+    fn other(&mut self, node: Node<'_>, kind: &str) {
+        let text = self.of(node).to_owned();
+        let what = if matches!(kind, "declaration_command" | "unset_command") {
+            wrapper::evaluated(self.script, &text, self.depth);
+            self.declared(node);
+            "changes what later commands do"
+        } else {
+            "is more than a list of commands"
+        };
+        self.script.doubt(format!("{} {what}", quoted(&text)));
+        self.children(node);
     }
 
     fn children(&mut self, node: Node<'_>) {

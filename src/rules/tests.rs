@@ -115,6 +115,24 @@ fn the_list_of_everyday_commands_allows_nothing_that_changes_files_or_runs_other
     assert!(wrong_ones.is_empty(), "{}", wrong_ones.join("\n"));
 }
 
+/// Rules that name only a program.
+#[test]
+fn a_rule_of_one_word_allows_neither_to_publish_nor_to_log_in_nor_to_run_another_program() {
+    let list = include_str!("../../tests/data/permissions/one_word.txt");
+    let mut programs: Vec<&str> = list.lines().filter_map(|it| it.split(' ').nth(1)).collect();
+    programs.retain(|it| it.bytes().all(|it| it.is_ascii_lowercase()));
+    programs.sort_unstable();
+    programs.dedup();
+    let all: Vec<WrittenRule> = programs.into_iter().map(WrittenRule::always).collect();
+    let rules = rules(&all);
+    let is_wrong = |line: &String| {
+        let (sign, command) = line.split_once(' ').unwrap();
+        (judged(&rules, command).verdict == Some(Verdict::Allow)) != (sign == "+")
+    };
+    let wrong: Vec<String> = lines(list).into_iter().filter(is_wrong).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn a_rule_that_names_a_risky_argument_allows_no_other_one() {
     let rules =

@@ -63,23 +63,7 @@ pub(super) const ROWS: &[Row] = &[
             "tool",
             "extcmd",
         ],
-        words: &[
-            "-x",
-            "bisect",
-            "config",
-            "credential",
-            "daemon",
-            "difftool",
-            "filter-branch",
-            "foreach",
-            "instaweb",
-            "mergetool",
-            "send-email",
-            "submodule",
-            "-u",
-            "hook",
-            "maintenance",
-        ],
+        words: &["-x", "foreach", "-u"],
         heads: &["ext::", "-x"],
         ..NONE
     },
@@ -116,12 +100,15 @@ pub(super) const ROWS: &[Row] = &[
         ],
         // for rustc, after `--`
         words: &["-o"],
+        // a toolchain in a folder
+        heads: &["+.", "+/", "+~"],
         ..NONE
     },
     Row {
         names: &["npm", "pnpm", "yarn", "npx", "bun"],
-        letters: "C",
+        letters: "Cg",
         longs: &[
+            "global",
             "browser",
             "cache",
             "config",
@@ -143,7 +130,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         names: &["go"],
-        words: &["-c", "-fix", "--fix", "generate", "tool", "env"],
+        words: &["-c", "-fix", "--fix"],
         heads: &[
             "-exec",
             "--exec",
@@ -185,6 +172,8 @@ pub(super) const ROWS: &[Row] = &[
             "-trace",
             "--trace",
         ],
+        // a module from elsewhere: `go run a.org/b@v1`
+        parts: &["@"],
         ..NONE
     },
     Row {
@@ -248,7 +237,20 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         names: &["pip", "pip3"],
-        longs: &["python", "target", "prefix", "log", "config-settings"],
+        letters: "it",
+        longs: &[
+            "break-system-packages",
+            "config-settings",
+            "extra-index-url",
+            "index-url",
+            "log",
+            "prefix",
+            "python",
+            "root",
+            "target",
+            "trusted-host",
+            "user",
+        ],
         ..NONE
     },
     Row {
@@ -287,6 +289,34 @@ pub(super) const ROWS: &[Row] = &[
         heads: &["@"],
         ..NONE
     },
+    Row {
+        names: &["gradle", "gradlew"],
+        letters: "Ibcgp",
+        longs: &[
+            "build-file",
+            "gradle-user-home",
+            "include-build",
+            "init-script",
+            "project-cache-dir",
+            "project-dir",
+            "settings-file",
+        ],
+        // tasks
+        parts: &["publish", "upload", "Publish"],
+        ..NONE
+    },
+    Row {
+        names: &["mvn", "mvnw"],
+        letters: "fs",
+        longs: &["file", "global-settings", "settings", "toolchains"],
+        words: &["deploy", "site-deploy"],
+        // goals of plugins that run programs or publish
+        heads: &["antrun:", "deploy:", "exec:", "release:", "scm:", "wagon:"],
+        ..NONE
+    },
+    Row { names: &["docker", "podman"], letters: "H", longs: &["config", "host"], ..NONE },
+    Row { names: &["kubectl", "helm"], longs: &["as", "kubeconfig", "server", "token"], ..NONE },
+    Row { names: &["terraform", "tofu"], heads: &["-chdir", "--chdir"], ..NONE },
     Row { names: &["date"], letters: "sf", longs: &["set", "file"], ..NONE },
     Row {
         names: &["pytest"],
