@@ -2,7 +2,7 @@
 //! other programs.
 
 /// What a text does in this respect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Starts {
     Nothing,
     Perhaps,

@@ -69,7 +69,7 @@ pub(super) fn names(simple: &Simple) -> Option<Names> {
             let rest: Vec<&str> = rest.iter().copied().filter(|it| !plain(it)).collect();
             tracked(&rest, &["--name-only", "-z", "--cached", "--staged", "--diff-filter=d", "--"])
         }
-        ["rg", ref rest @ ..] | ["grep", ref rest @ ..] => searched(words[0], rest),
+        ["rg" | "grep", ref rest @ ..] => searched(words[0], rest),
         _ => None,
     }
 }
@@ -147,7 +147,7 @@ fn searched(by: &str, rest: &[&str]) -> Option<Names> {
             "-g" => patterns.push((*words.next()?).to_owned()),
             "--fixed-strings" | "--ignore-case" | "--word-regexp" => (),
             it if it.starts_with("--include=") => {
-                patterns.push(it["--include=".len()..].to_owned())
+                patterns.push(it["--include=".len()..].to_owned());
             }
             it if it.starts_with("--") => return None,
             it if it.starts_with('-') && it.len() > 1 => {

@@ -1,8 +1,10 @@
 //! How a program reads its arguments, from the table in `options.txt`.
 
+mod table;
+
 use super::{Simple, Word};
-use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use table::{ALIASES, Group, Kind, TABLE, TOLD};
+pub(crate) use table::{Operands, Run};
 
 /// How a program, or one of its subcommands, reads its arguments.
 pub(crate) struct Manner {
@@ -14,56 +16,11 @@ pub(crate) struct Manner {
     /// The number of a rule's words that name a subcommand.
     pub(crate) verbs: usize,
     groups: Vec<&'static Group>,
+    /// The number of groups of the subcommand. Those of the program, which it also takes before the subcommand, follow.
+    inner: usize,
     /// The names of each of the program's subcommands that has several.
     aliases: &'static [Vec<&'static str>],
     /// What the program runs of the words that are no options.
-    operands: Option<Operands>,
-}
-
-/// The words from one on, of those that are no options, that a program runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Operands {
-    pub(crate) run: Run,
-    pub(crate) from: usize,
-}
-
-/// How a program runs some of its arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Run {
-    /// They are a command.
-    Words,
-    /// They are joined to a command line.
-    Line,
-    /// One of them is a command line.
-    One,
-    /// One of them is a text in the program's own language, unless an option gives this text.
-    Program,
-    /// One of them is a text that the program neither runs nor takes for the name of a file, unless an option gives it.
-    Text,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Usual,
-    Bundled,
-    Long,
-    Pairs,
-}
-
-/// The names of one option.
-pub(crate) struct Group {
-    pub(crate) names: Vec<&'static str>,
-    pub(crate) takes_value: bool,
-    /// What the program runs: the option's value, or for `Words` all words behind the option.
-    pub(crate) run: Option<Run>,
-    /// Other options that this one includes.
-    includes: Vec<&'static str>,
-}
-
-struct Row {
-    kind: Kind,
-    verbs: usize,
-    groups: Vec<Group>,
     operands: Option<Operands>,
 }
 
@@ -103,77 +60,6 @@ impl<'a> Item<'a> {
             Item::Option { .. } | Item::Open { .. } => None,
         }
     }
-}
-
-static TABLE: LazyLock<HashMap<&str, Row>> = LazyLock::new(|| lines().filter_map(row).collect());
-
-/// The programs of which the table tells what they run.
-static TOLD: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    let runs = |it: &&Row| it.operands.is_some() || it.groups.iter().any(|it| it.run.is_some());
-    let keys = TABLE.iter().filter(|(_, row)| runs(row)).map(|it| *it.0);
-    keys.filter_map(|it| it.split(' ').next()).collect()
-});
-
-type Aliases = HashMap<&'static str, Vec<Vec<&'static str>>>;
-
-static ALIASES: LazyLock<Aliases> = LazyLock::new(|| {
-    let named = lines().filter_map(|it| {
-        let (key, names) = it.split_once(':')?;
-        let names = names.split_whitespace().map(|it| it.split('=').collect());
-        Some((key.strip_suffix(" verbs")?, names.collect()))
-    });
-    named.collect()
-});
-
-fn lines() -> impl Iterator<Item = &'static str> {
-    include_str!("options.txt").lines().filter(|it| !it.is_empty() && !it.starts_with('#'))
-}
-
-fn row(line: &'static str) -> Option<(&'static str, Row)> {
-    let (head, options) = line.split_once(':')?;
-    let (key, marks) = head.trim_end_matches(']').split_once(" [").unwrap_or((head, ""));
-    if key.ends_with(" verbs") {
-        return None;
-    }
-    let verbs = key.matches(' ').count();
-    let mut row = Row { kind: Kind::Usual, verbs, groups: Vec::new(), operands: None };
-    for mark in marks.split_whitespace() {
-        let (word, from) = mark.split_once('-').unwrap_or((mark, "0"));
-        let run = match word {
-            "words" => Some(Run::Words),
-            "line" => Some(Run::Line),
-            "one" => Some(Run::One),
-            "program" => Some(Run::Program),
-            "text" => Some(Run::Text),
-            _ => None,
-        };
-        match word {
-            "bundled" => row.kind = Kind::Bundled,
-            "long" => row.kind = Kind::Long,
-            "pairs" => row.kind = Kind::Pairs,
-            it => match run {
-                Some(run) => row.operands = Some(Operands { run, from: from.parse().ok()? }),
-                None => row.verbs = it.parse().ok()?,
-            },
-        }
-    }
-    row.groups = options.split_whitespace().map(group).collect();
-    Some((key, row))
-}
-
-fn group(text: &'static str) -> Group {
-    let (text, takes_value) = text.strip_suffix(':').map_or((text, false), |it| (it, true));
-    let run = match text.chars().last() {
-        Some('!') => Some(Run::One),
-        Some('?') => Some(Run::Program),
-        Some('*') => Some(Run::Words),
-        Some('~') => Some(Run::Text),
-        _ => None,
-    };
-    let text = if run.is_some() { &text[..text.len() - 1] } else { text };
-    let mut parts = text.split('>');
-    let names = parts.next().unwrap_or_default().split('=').collect();
-    Group { names, takes_value, run, includes: parts.collect() }
 }
 
 impl Manner {
@@ -229,6 +115,7 @@ impl Manner {
             is_npm: program == "npm",
             is_push: program == "git" && verb == Some("push"),
             verbs: first.map_or(usize::MAX, |it| it.verbs),
+            inner: [of_both, of_verb].into_iter().flatten().map(|it| it.groups.len()).sum(),
             groups: rows.flat_map(|it| &it.groups).collect(),
             aliases,
             operands: first.and_then(|it| it.operands),
@@ -333,8 +220,14 @@ impl Manner {
         let mut items = Vec::new();
         let mut rest = words.iter().enumerate();
         let mut is_over = false;
+        // the program's own options come before the subcommand
+        let mut from = if is_rule { 0 } else { self.inner };
         while let Some((at, word)) = rest.next() {
-            items.extend(self.read(at, word, is_rule, is_over).into_iter().map(|it| (at, it)));
+            let read = self.read((at, word), is_rule, is_over, from);
+            if read.iter().any(|it| it.text().is_some()) {
+                from = 0;
+            }
+            items.extend(read.into_iter().map(|it| (at, it)));
             is_over |= self.is_known && word.fixed() == Some("--");
             if let Some((_, Item::Option { value: value @ None, may_take: may_take @ true, names })) =
                 items.last_mut()
@@ -347,8 +240,15 @@ impl Manner {
         items
     }
 
-    /// What a word means. `is_over` says whether the options have ended before.
-    fn read<'a>(&self, at: usize, word: &'a Word, is_rule: bool, is_over: bool) -> Vec<Item<'a>> {
+    /// What a word at a position means. `is_over` says whether the options have ended before; `from` is the first group
+    /// of options that are looked for.
+    fn read<'a>(
+        &self,
+        (at, word): (usize, &'a Word),
+        is_rule: bool,
+        is_over: bool,
+        from: usize,
+    ) -> Vec<Item<'a>> {
         let Word::Fixed(text) = word else { return vec![open(word)] };
         let is_bundle = self.kind == Kind::Bundled
             && at == 0
@@ -356,26 +256,27 @@ impl Manner {
         match text.as_str() {
             "--" if self.is_known && !is_over => Vec::new(),
             it if self.kind == Kind::Pairs && it.contains('=') => vec![long(vec![], it)],
-            it if !is_over && it.starts_with("--") && it.len() > 2 => vec![self.long(&it[2..])],
+            it if !is_over && it.starts_with("--") && it.len() > 2 => {
+                vec![self.long(&it[2..], from)]
+            }
             it if !is_over && it.len() > 1 && (is_bundle || it.starts_with('-')) => {
-                self.short(it, is_rule)
+                self.short(it, is_rule, from)
             }
             it => self.headed(it).into_iter().chain([Item::Text(it)]).collect(),
         }
     }
 
     /// The option that begins with `--`, without these dashes.
-    fn long(&self, word: &str) -> Item<'static> {
+    fn long(&self, word: &str, from: usize) -> Item<'static> {
         let name = word.split('=').next().unwrap_or_default();
         let all = || self.groups.iter().enumerate();
         let is_long = |it: &&'static str| it.len() > 1;
-        let exact =
-            all().find(|(_, it)| it.names.iter().filter(|it| is_long(it)).any(|it| *it == name));
+        let exact = self.named(from, |it| is_long(&it) && it == name);
         let short = |group: &Group| {
             group.names.iter().filter(|it| is_long(it)).any(|it| it.starts_with(name))
         };
         let mut known: Vec<usize> = match exact {
-            Some((at, _)) => vec![at],
+            Some(at) => vec![at],
             // programs with one dash take no abbreviations
             None if self.kind == Kind::Long => Vec::new(),
             None => all().filter(|(_, it)| short(it)).map(|(at, _)| at).collect(),
@@ -393,12 +294,12 @@ impl Manner {
     }
 
     /// The options in a word that begins with one dash, or in the first word of `tar`.
-    fn short(&self, word: &str, is_rule: bool) -> Vec<Item<'static>> {
+    fn short(&self, word: &str, is_rule: bool, from: usize) -> Vec<Item<'static>> {
         let letters = word.strip_prefix('-').unwrap_or(word);
         if self.kind == Kind::Long {
-            return vec![self.long(letters)];
+            return vec![self.long(letters, from)];
         }
-        let named = self.groups.iter().position(|it| it.names.contains(&letters));
+        let named = self.named(from, |it| it == letters);
         if let Some(at) = named.filter(|_| letters.len() > 1) {
             let may_take = self.groups[at].takes_value;
             return vec![Item::Option { names: vec![Name::Known(at)], value: None, may_take }];
@@ -416,7 +317,7 @@ impl Manner {
             return vec![whole()];
         }
         for (at, letter) in letters.char_indices() {
-            let known = self.lettered(letter);
+            let known = self.lettered(letter, from);
             let takes = known.is_some_and(|it| self.groups[it].takes_value);
             let after = &letters[at + letter.len_utf8()..];
             // without the dash, as in `tar fx`, the values are the next words
@@ -433,9 +334,15 @@ impl Manner {
         items
     }
 
-    fn lettered(&self, letter: char) -> Option<usize> {
-        let is_it = |it: &&str| it.chars().eq([letter]);
-        self.groups.iter().position(|it| it.names.iter().any(is_it))
+    fn lettered(&self, letter: char, from: usize) -> Option<usize> {
+        self.named(from, |it| it.chars().eq([letter]))
+    }
+
+    /// The first group from one on, else the first of all, with such a name.
+    fn named(&self, from: usize, is_it: impl Fn(&'static str) -> bool) -> Option<usize> {
+        let has = |it: &&'static Group| it.names.iter().any(|it| is_it(it));
+        let later = self.groups[from..].iter().position(has).map(|it| it + from);
+        later.or_else(|| self.groups.iter().position(has))
     }
 
     /// The option that a word is because of its first character: `+main` forces a push.
@@ -445,7 +352,7 @@ impl Manner {
             ':' if word.len() > 1 => '@',
             _ => return None,
         };
-        let names = vec![Name::Known(self.lettered(sign)?)];
+        let names = vec![Name::Known(self.lettered(sign, 0)?)];
         Some(Item::Option { names, value: None, may_take: false })
     }
 }

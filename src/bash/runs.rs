@@ -25,7 +25,9 @@ pub(super) fn told(script: &mut Script, simple: &Simple, depth: usize) -> bool {
                 (Run::Words, _) => {
                     let rest = words.get(at + 1..).unwrap_or_default();
                     let ends = |it: &&Word| !matches!(it.fixed(), Some(";" | "+"));
-                    let inner: Vec<Word> = rest.iter().take_while(ends).cloned().collect();
+                    let first = value.iter();
+                    let inner: Vec<Word> =
+                        first.chain(rest.iter().take_while(ends)).cloned().collect();
                     command(script, simple, &inner, depth);
                 }
                 (Run::Program, Some(it)) => program(script, simple, it),
@@ -40,6 +42,13 @@ pub(super) fn told(script: &mut Script, simple: &Simple, depth: usize) -> bool {
     }
     if let Some(it) = manner.operands() {
         operands(script, simple, (it, &manner, &items), depth);
+    }
+    if matches!(simple.name(), Some("su" | "runuser")) {
+        // after `--` they are arguments of the shell
+        let mut pairs = words.windows(2).filter(|it| it[0].fixed() == Some("-c"));
+        if let Some([_, text]) = pairs.next() {
+            setting(script, simple, text, depth);
+        }
     }
     true
 }
@@ -127,6 +136,10 @@ fn command(script: &mut Script, outer: &Simple, words: &[Word], depth: usize) {
         let (name, value) = it.shown().split_once('=').unwrap_or_default();
         assigned(script, name, Some(value), depth);
     }
+    // `coproc NAME { a b; }`
+    if let Some(at) = words.iter().position(|it| it.fixed() == Some("{")) {
+        words.drain(..=at);
+    }
     if words.is_empty() {
         return;
     }
@@ -169,16 +182,24 @@ fn setting(script: &mut Script, simple: &Simple, word: &Word, depth: usize) {
     }
 }
 
-/// Notes a text in a program's own language.
+/// Notes a text in a program's own language. The text may run the further arguments.
 fn program(script: &mut Script, simple: &Simple, word: &Word) {
-    if let (Some(name), Some(text)) = (simple.name(), word.fixed()) {
-        mention(script, name, text);
+    let (Some(name), Some(text)) = (simple.name(), word.fixed()) else { return };
+    mention(script, name, text);
+    let has_arguments = starts(name, text) == Starts::Surely || name.ends_with("awk");
+    if has_arguments {
+        for it in simple.words[1..].iter().filter_map(Word::fixed) {
+            noted(script, name, it, starts(name, text));
+        }
     }
 }
 
 /// Notes the words of a text that the program `name` runs, if the text may start other programs.
 pub(super) fn mention(script: &mut Script, name: &str, text: &str) {
-    let starts = starts(name, text);
+    noted(script, name, text, starts(name, text));
+}
+
+fn noted(script: &mut Script, name: &str, text: &str, starts: Starts) {
     if starts == Starts::Nothing {
         return;
     }
@@ -202,7 +223,9 @@ pub(super) fn texts(script: &mut Script, simple: &Simple, is_told: bool) {
         return;
     };
     let texts = simple.words[1..].iter().filter_map(Word::fixed);
-    for it in texts.filter(|it| !is_told || it.starts_with('+')) {
+    // a module of python that runs its arguments
+    let runs_texts = !is_told || simple.words.iter().any(|it| it.fixed() == Some("timeit"));
+    for it in texts.filter(|it| runs_texts || it.starts_with('+')) {
         mention(script, name, it);
     }
 }
@@ -226,12 +249,12 @@ pub(super) fn guessed(script: &mut Script, simple: &Simple, surety: Surety, dept
     let joined = texts.join(" ");
     let glued = texts.iter().flat_map(|it| glued(it));
     let all = texts.iter().copied().chain(glued);
-    let all = all.filter(|it| it.contains([' ', ';', '=', '|', '&'])).chain([joined.as_str()]);
+    let all = all.filter(|it| it.contains([' ', ';', '=', '|', '&', ':'])).chain([joined.as_str()]);
     for text in all {
         if depth >= DEPTH {
             return script.unclear(DEEP.into());
         }
-        let value = text.split_once('=').map_or(text, |(_, value)| value);
+        let value = text.split_once(['=', ':']).map_or(text, |(_, value)| value);
         script.nested(value.trim_start_matches('!'), depth, surety);
         script.nested(text.trim_start_matches('!'), depth, surety);
     }

@@ -24,8 +24,7 @@ pub(super) fn joined(parts: Vec<Part>, source: &str) -> Word {
     for part in parts {
         match part {
             Part::Here if value.is_empty() => value.push('.'),
-            Part::Here => return Word::Open(source.to_owned()),
-            Part::Open => return Word::Open(source.to_owned()),
+            Part::Here | Part::Open => return Word::Open(source.to_owned()),
             Part::Quoted(text) => value.push_str(&text),
             Part::Bare(text) => {
                 let Some(bare) = bare(&text) else { return Word::Open(source.to_owned()) };

@@ -436,28 +436,34 @@ fn wrapped_at(wrapper: &Wrapper, words: &[Word]) -> Result<usize, String> {
     Ok(at.min(words.len()))
 }
 
-/// Adds the commands in the text of `sh -c TEXT`. Returns false if the shell is called without `-c`.
+/// Adds the commands in the text of `sh -c TEXT`. Returns false if the shell is called without `-c`, or with further
+/// options, of which each may have the text behind it.
 fn runs_text(script: &mut Script, simple: &Simple, depth: usize) -> bool {
-    let Some(at) = simple.words.iter().position(is_text_option) else { return false };
-    let text = simple.words.get(at + 1);
-    if let Some(it @ Word::Open(_)) = text {
-        script.blind(format!("{} is known only when the command runs", quoted(cause(it.shown()))));
+    if let [_, option, Word::Fixed(text), ..] = &simple.words[..]
+        && is_text_option(option)
+        && !text.starts_with(['-', '+'])
+    {
+        script.commands.push(Simple { surety: Surety::Inner, ..simple.clone() });
+        script.add(text, depth + 1);
+        return true;
+    }
+    let words = &simple.words[1..];
+    let has_text = |it: &Word| it.shown().starts_with('-') && it.shown().contains('c');
+    if !words.iter().any(has_text) {
         return false;
     }
-    let text = text.and_then(Word::fixed);
-    let Some(text) = text.filter(|it| at == 1 && !it.starts_with(['-', '+'])) else {
-        script.blind(format!(
-            "{} runs a text that Caliban does not understand",
-            quoted(&simple.shown())
-        ));
-        for it in simple.words[1..].iter().filter_map(Word::fixed) {
-            runs::line(script, it, depth);
+    script
+        .doubt(format!("{} runs a text that Caliban does not understand", quoted(&simple.shown())));
+    for it in words {
+        match it.fixed() {
+            Some(text) => runs::line(script, text, depth),
+            None => script.unclear(format!(
+                "{} is known only when the command runs",
+                quoted(cause(it.shown()))
+            )),
         }
-        return false;
-    };
-    script.commands.push(Simple { surety: Surety::Inner, ..simple.clone() });
-    script.add(text, depth + 1);
-    true
+    }
+    false
 }
 
 /// Whether a word is `-c`, alone or with options that change no command's meaning.
