@@ -19,7 +19,7 @@ mod wrapper;
 mod tests;
 
 pub use listing::Listed;
-pub use risk::risk;
+pub use risk::{risk, task};
 
 use std::collections::HashMap;
 use std::mem;

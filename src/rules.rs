@@ -166,7 +166,7 @@ impl Rules {
     /// Rules of the same project that allow these commands and nothing else.
     #[must_use]
     pub fn with_only<'a>(&self, commands: impl Iterator<Item = &'a str>) -> Rules {
-        let rule = |it: &str| WrittenRule::always(it).rule(Origin::Always).ok();
+        let rule = |it: &str| WrittenRule::always(it).rule(Origin::Limit).ok();
         Rules { all: commands.filter_map(rule).collect(), ..self.clone() }
     }
 

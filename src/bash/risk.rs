@@ -23,14 +23,21 @@ pub fn risk(command: &Simple, from: usize) -> Option<(usize, String)> {
     if matches!(name, "sed" | "gsed") {
         return edited(command, name, from);
     }
-    let row = ROWS.iter().find(|it| it.names.contains(&name));
-    let risky =
-        row.and_then(|row| (from..command.words.len()).find(|at| row.is_risky(command, name, *at)));
-    let verb = verb(command, name).filter(|at| *at >= from);
-    let run = runs::at(command).filter(|at| *at >= from);
-    let at = [risky, verb, run].into_iter().flatten().min()?;
-    let word = command.words[at].shown();
-    Some((at, format!("`{word}` makes `{name}` do more than its name says")))
+    let row = ROWS.iter().find(|it| it.names.contains(&name))?;
+    let at = (from..command.words.len()).find(|at| row.is_risky(command, name, *at))?;
+    Some((at, more(command, name, at)))
+}
+
+/// If a command publishes, logs in, installs or runs other programs or changes other machines by a word that is not among
+/// its first `from` words, a clause for the user that says so.
+pub fn task(command: &Simple, from: usize) -> Option<String> {
+    let name = command.name()?;
+    let found = [verb(command, name), runs::at(command)].into_iter().flatten();
+    found.filter(|at| *at >= from.max(1)).min().map(|at| more(command, name, at))
+}
+
+fn more(command: &Simple, name: &str, at: usize) -> String {
+    format!("`{}` makes `{name}` do more than its name says", command.words[at].shown())
 }
 
 /// The position of the subcommand's last word, if the table lists it.

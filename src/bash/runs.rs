@@ -53,7 +53,7 @@ pub(super) fn told(script: &mut Script, simple: &Simple, depth: usize) -> bool {
     true
 }
 
-/// The position of the first word of a command that it runs as another command.
+/// The position of the word by which a command runs another one: an option, a subcommand, or the other command itself.
 pub(super) fn at(simple: &Simple) -> Option<usize> {
     let manner = Manner::told(simple)?;
     let items = manner.placed(&simple.words[1..]);
@@ -64,7 +64,9 @@ pub(super) fn at(simple: &Simple) -> Option<usize> {
     });
     let operand = manner.operands().filter(|it| is_run(&it.run)).and_then(|told| {
         let is_operand = |it: &&(usize, Item)| !matches!(it.1, Item::Option { .. });
-        items.iter().filter(is_operand).nth(told.from).map(|it| it.0)
+        let places: Vec<usize> = items.iter().filter(is_operand).map(|it| it.0).collect();
+        let verb = manner.verbs.checked_sub(1).unwrap_or(told.from);
+        places.get(told.from).and(places.get(verb)).copied()
     });
     [option, operand].into_iter().flatten().min().map(|it| it + 1)
 }

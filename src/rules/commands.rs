@@ -3,7 +3,7 @@
 use super::meaning::{self, Fit, fit, fit_arguments};
 use super::{Judgement, Origin, Rule, Rules, Target, Verdict, narrow, safe};
 use crate::bash::options::Manner;
-use crate::bash::{Program, Script, Simple, Surety, Word, risk, shown};
+use crate::bash::{Program, Script, Simple, Surety, Word, risk, shown, task};
 use crate::event::in_one_line;
 use crate::reach::{Reading, Writing};
 use std::cmp::Reverse;
@@ -146,8 +146,12 @@ impl Rules {
         let mut hindered = None;
         for rule in self.all.iter().filter(|it| it.verdict == Verdict::Allow) {
             let Some(covered) = rule.covers(simple) else { continue };
-            let stray = (rule.origin == Origin::Safe).then(|| safe::beyond(simple, covered));
-            let stray = stray.flatten().map(|it| format!("{}.", capital(&it)));
+            let stray = match rule.origin {
+                Origin::Safe => safe::beyond(simple, covered),
+                Origin::Limit => None,
+                Origin::Settings | Origin::Project | Origin::Always => task(simple, covered),
+            };
+            let stray = stray.map(|it| format!("{}.", capital(&it)));
             match stray.or_else(|| self.beyond(script, simple, covered)) {
                 None => return Part::Allowed(rule),
                 Some(why) => drop(hindered.get_or_insert(why)),

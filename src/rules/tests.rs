@@ -2,6 +2,7 @@
 //! judged.
 
 mod pages;
+mod running;
 
 use super::*;
 use crate::reach::Folders;
@@ -135,9 +136,25 @@ fn a_rule_of_one_word_allows_neither_to_publish_nor_to_log_in_nor_to_run_another
 
 #[test]
 fn a_rule_that_names_a_risky_argument_allows_no_other_one() {
-    let rules =
-        rules(&["sed -i", "git -C sub", "find . -exec", "make -f a"].map(WrittenRule::always));
+    let rules = rules(
+        &[
+            "sed -i",
+            "git -C sub",
+            "find . -exec",
+            "make -f a",
+            "uv run",
+            "npx",
+            "cargo publish",
+            "npx eslint",
+        ]
+        .map(WrittenRule::always),
+    );
     let allowed = |it: &str| judged(&rules, it).verdict == Some(Verdict::Allow);
+    assert!(
+        allowed("uv run pytest -q")
+            && allowed("cargo publish --dry-run")
+            && allowed("npx eslint x")
+    );
     assert!(allowed("sed -i s/a/b/ x") && allowed("git -C sub status") && allowed("make -f a b"));
     for it in [
         "sed -i '1e rm x' a",
@@ -146,6 +163,8 @@ fn a_rule_that_names_a_risky_argument_allows_no_other_one() {
         "git -C sub log --output=x",
         "find . -exec cat {} + -delete",
         "make -f a --eval=x",
+        "npx prettier x",
+        "cargo login",
     ] {
         assert!(!allowed(it), "{it}");
     }

@@ -20,6 +20,8 @@ pub enum Origin {
     Always,
     /// Caliban's own list of everyday commands.
     Safe,
+    /// The field `allowed-tools` of a slash command. It limits the model and allows nothing by itself.
+    Limit,
 }
 
 impl fmt::Display for Origin {
@@ -28,6 +30,7 @@ impl fmt::Display for Origin {
             Origin::Settings => "your settings",
             Origin::Project => ".caliban/permissions.toml",
             Origin::Always => "you chose always",
+            Origin::Limit => "allowed-tools",
             Origin::Safe => "an everyday command",
         })
     }

@@ -266,6 +266,12 @@ pub(super) const ROWS: &[Row] = &[
     Row { names: &["xxd", "uniq", "shuf"], letters: "o", longs: &["output"], ..NONE },
     // these evaluate the subscript of an array, which may hold a command
     Row { names: &["test", "["], words: &["-v", "-R"], ..NONE },
+    Row {
+        names: &["file"],
+        letters: "Cfm",
+        longs: &["compile", "files-from", "magic-file"],
+        ..NONE
+    },
     Row { names: &["split"], longs: &["filter"], ..NONE },
     Row {
         names: &["tsc"],
