@@ -16,6 +16,20 @@ local whole = require('caliban.review.whole')
 ---@field row? integer a row of the hunk, from 0; default: the cursor's row
 ---@field session? string with scope `all`: only files that this conversation reviews
 
+--- Begins an undo state with the same text, so that `u` takes back an acceptance and nothing else.
+---@param r caliban.Review
+---@param row integer of the first hunk that was accepted, where `u` puts the cursor
+local function begin_state(r, row)
+  local was_modified = vim.bo[r.buf].modified
+  tracking.edit(r, function()
+    local at = math.min(row, api.nvim_buf_line_count(r.buf) - 1)
+    api.nvim_buf_set_text(r.buf, at, 0, at, 0, { '' })
+  end)
+  if not was_modified then
+    vim.bo[r.buf].modified = false
+  end
+end
+
 --- Accepts or rejects the hunks, and parts of hunks, in rows [first, last).
 ---@param r caliban.Review
 ---@param verdict 'accept'|'reject'
@@ -28,6 +42,7 @@ function M.decide(r, verdict, first, last, reason)
   if #taken == 0 then
     return 0
   elseif verdict == 'accept' then
+    begin_state(r, taken[1].start)
     tracking.set(r, rest)
     state.set_acted(r, true)
     state.add_agreed(r, taken)

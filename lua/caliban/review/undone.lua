@@ -7,7 +7,7 @@ local file = require('caliban.editor.file')
 
 --- For how many milliseconds a verdict is delayed, unless the user does something outside of the
 --- file.
-M.delay = 2000
+M.delay = 20000
 
 --- The header of a file whose verdict is delayed.
 M.words = 'undone; <C-r> brings it back'

@@ -234,6 +234,8 @@ fn the_list_of_changes_follows_typing_undo_and_redo() {
     nvim.wait_gone("1 hunk · 1 reworked");
     assert!(!nvim.transcript().contains("a.txt  "), "{}", nvim.transcript());
     nvim.keys(":1wincmd w<CR>:undo<CR>");
+    wait_row(nvim, &["a.txt", "1 hunk · 1 reworked"]);
+    nvim.keys("u");
     wait_row(nvim, &["a.txt", "2 hunks"]);
 }
 
@@ -262,11 +264,13 @@ fn a_settled_file_leaves_the_list_and_its_undo_is_listed() {
     scene.wait_idle("I see.");
     nvim.wait_gone("to review");
     let row = |words: &str| format!("      a.txt{words:>69}");
-    nvim.keys("u");
+    nvim.keys(":undo 0<CR>");
     nvim.wait_screen(&row("undone; <C-r> brings it back"));
     nvim.keys("<C-r>");
-    nvim.wait_gone("nothing left to review");
-    nvim.keys("uonew<Esc>");
+    nvim.wait_screen("2 hunks in 1 file to review");
+    nvim.keys("<C-r>");
+    nvim.wait_gone("to review");
+    nvim.keys(":undo 0<CR>onew<Esc>");
     nvim.wait_screen(&row("undone"));
 }
 

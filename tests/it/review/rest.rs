@@ -30,6 +30,55 @@ fn undone() -> Scene {
 }
 
 #[test]
+fn the_key_u_takes_back_an_acceptance_and_leaves_the_text() {
+    let scene = patient();
+    let text = nine().replace("l2", "L2").replace("l8", "L8\nL8b");
+    scene.nvim.keys("2G\\a");
+    scene.wait_hunks(1);
+    scene.nvim.keys("u");
+    scene.wait_hunks(2);
+    assert_eq!(scene.nvim.buffer("/a.txt"), text.trim_end());
+    scene.nvim.keys("<C-r>");
+    scene.wait_hunks(1);
+    scene.nvim.keys("u");
+    scene.wait_hunks(2);
+    scene.nvim.keys("2G\\r");
+    scene.wait_hunks(1);
+    assert_eq!(scene.server.count(), 1, "no request has gone out");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    let told = scene.answer(2, "e1");
+    assert!(
+        told.starts_with("Of 2 changes in a.txt: 1 accepted, 1 rejected and undone."),
+        "{told}"
+    );
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8\nL8b")));
+}
+
+#[test]
+fn the_key_u_after_the_last_acceptance_opens_the_review_again() {
+    for auto in [false, true] {
+        let scene = if auto { Scene::two_written(|it| it) } else { Scene::two_hunks(|it| it) };
+        let text = nine().replace("l2", "L2").replace("l8", "L8\nL8b");
+        scene.server.otherwise(Reply::said("So it is."));
+        scene.nvim.keys("\\A");
+        scene.wait_hunks(0);
+        scene.wait_phase("idle");
+        assert_eq!(scene.nvim.lua_str("return vim.bo.modified"), "false");
+        scene.nvim.keys("u");
+        scene.wait_hunks(2);
+        assert_eq!(scene.nvim.buffer("/a.txt"), text.trim_end());
+        assert_eq!(scene.on_disk("a.txt"), Some(text));
+        scene.nvim.keys("\\R");
+        scene.wait_hunks(0);
+        let told = scene.told_next();
+        assert!(told.contains("The user rejected 2 changes in a.txt"), "{told}");
+        assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    }
+}
+
+#[test]
 fn a_redo_after_undoing_everything_continues_the_review() {
     let scene = undone();
     scene.nvim.keys("<C-r>");
