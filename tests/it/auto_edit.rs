@@ -337,7 +337,7 @@ fn a_file_never_has_written_and_unwritten_hunks_at_the_same_time() {
     scene.nvim.keys(":Caliban ask on<CR>");
     scene.wait_pending(2);
     scene.nvim.keys(":w<CR>");
-    scene.nvim.wait_screen("2 hunks under review");
+    scene.nvim.wait_screen("2 hunks wait for you");
     assert_eq!(scene.on_disk("a.txt"), Some(now.replace("l6", "L6")));
     scene.server.reply(Reply::said("Enough."));
     scene.nvim.keys(":Caliban reject all<CR>");

@@ -104,7 +104,8 @@ fn the_list_of_slash_commands_is_aligned_in_two_columns() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server).size(60, 110));
     nvim.keys(":Caliban<CR>i/help<C-s><Esc>");
-    nvim.wait_screen("/skill         sends a message");
+    nvim.wait_transcript("/skill         sends a message");
+    nvim.keys("<C-w>kG");
     let text = nvim.transcript();
     let rows: Vec<&str> = text.lines().filter(|it| it.starts_with('/')).collect();
     assert!(rows.len() > 10, "{text}");
@@ -117,7 +118,8 @@ fn the_list_of_slash_commands_is_aligned_in_two_columns() {
 
 #[test]
 fn the_intros_line_about_the_tour_is_wrapped_to_the_text_after_its_label() {
-    let nvim = Nvim::start(&Setup::new().size(50, 40));
+    let sample = std::fs::read(crate::kit::root().join("examples/sample/greet.py")).unwrap();
+    let nvim = Nvim::start(&Setup::new().size(50, 40).file("greet.py", sample));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Tour     any message begins it");
     nvim.wait_screen(&format!("{}<Esc>, <CR>", " ".repeat(11)));
@@ -204,7 +206,7 @@ fn every_hunk_takes_one_line_of_the_list() {
         .map(|it| format!("|{it}"))
         .collect();
     expect![[r#"
-        |        2  -1 +1   [31mred  \end
+        |        2  -1 +1  [U+001B][31mred[U+0007] \end
         |        5  -1 +1  日本語日本語日本語日本語日本語日本語日…
         |        8  -2 +2  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"#]]
     .assert_eq(&rows.join("\n"));

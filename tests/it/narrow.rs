@@ -1,24 +1,28 @@
-//! On a narrow screen no message waits for a key: a message is cut to one line, and `:messages` has all of it.
+//! No message waits for a key or loses its end: a message that is wider than the screen is shown in several rows until the
+//! next key.
 
+use crate::kit::dice::Dice;
 use crate::kit::nvim::Nvim;
+use crate::kit::root;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use crate::review::scene::Scene;
+use std::path::PathBuf;
 
-/// Types keys, and checks that the screen shows the message cut to one line and that `:messages` has all of it.
+/// A text without its blanks: a message in several rows is broken between words, or within a long word.
+fn packed(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// Types keys, and checks that the screen shows the whole message, and that `:messages` has it.
 #[track_caller]
 fn check(nvim: &Nvim, keys: &str, whole: &str) {
     nvim.lua("vim.cmd('messages clear')", &[]);
     nvim.keys(keys);
     assert!(!nvim.is_blocked(), "{keys} waits for a key:\n{}", nvim.screen());
-    nvim.wait(|nvim| nvim.lua_str("return vim.fn.execute('messages')").contains(whole), whole);
-    let begin: String = whole.chars().take(18).collect();
-    let is_cut = |nvim: &Nvim| {
-        let screen = nvim.screen();
-        let line = screen.lines().find(|it| it.contains(&begin));
-        line.is_some_and(|it| it.trim_end_matches(['"', '│', ' ']).ends_with('…'))
-    };
-    nvim.wait(is_cut, &format!("{begin:?} in a line that is cut"));
+    let has = |text: &str| packed(text).contains(&packed(whole));
+    nvim.wait(|nvim| has(&nvim.lua_str("return vim.fn.execute('messages')")), whole);
+    nvim.wait(|nvim| has(&nvim.screen()), &format!("all of {whole:?} on the screen"));
     assert!(!nvim.is_blocked(), "{keys} waits for a key:\n{}", nvim.screen());
 }
 
@@ -26,22 +30,72 @@ fn check(nvim: &Nvim, keys: &str, whole: &str) {
 fn messages_on_a_narrow_screen_cause_no_hit_enter_prompt() {
     let scene = Scene::two_hunks(|it| it.size(40, 24));
     let nvim = &scene.nvim;
-    check(
-        nvim,
-        ":w<CR>",
-        "a.txt has 2 hunks under review: accept or reject them first, or use :w! to write",
-    );
-    check(
-        nvim,
-        ":wqa<CR>",
-        "a.txt has 2 hunks under review: accept or reject them first, or use :w! to write",
-    );
+    for keys in [":w<CR>", ":wqa<CR>"] {
+        check(nvim, keys, "a.txt is not written: 2 hunks wait for you. :w! writes it as it is.");
+    }
     check(nvim, "5G:Caliban accept hunk<CR>", "No hunk here. ]h goes to the next one.");
     nvim.keys(":Caliban nonsense<CR>");
     assert!(!nvim.is_blocked());
     nvim.keys(":Caliban model /x<CR>");
     assert!(!nvim.is_blocked());
     check(nvim, ":Caliban model nobody/x<CR>", "No provider is called nobody");
+}
+
+/// A random message: words, some of them longer than a row, in narrow and in wide characters, and line breaks.
+fn message(dice: &mut Dice) -> String {
+    let mut text = "Begin".to_owned();
+    for _ in 0..dice.below(12) {
+        let letter = *dice.one_of(&["a", "ü", "語"]);
+        let longest = if dice.below(8) == 0 { 60 } else { 12 };
+        text += if dice.below(6) == 0 { "\n" } else { " " };
+        text += &letter.repeat(dice.below(longest) + 1);
+    }
+    text + " end."
+}
+
+#[test]
+fn every_message_is_on_the_screen_with_its_end_until_the_next_key() {
+    let scene = Scene::two_hunks(|it| it.size(80, 24));
+    let nvim = &scene.nvim;
+    nvim.keys(":Caliban<CR><Esc>");
+    let mut dice = Dice(7);
+    for (columns, rows) in [(80, 24), (60, 40), (40, 40), (120, 36)] {
+        nvim.resize(columns, rows);
+        let windows = nvim.lua_json(WINDOWS);
+        for keys in ["j", "l", "k", "h"] {
+            let text = message(&mut dice);
+            nvim.lua("require('caliban.editor.notify').show(...)", &[text.as_str().into()]);
+            let has = |nvim: &Nvim| packed(&nvim.screen()).contains(&packed(&text));
+            nvim.wait(has, &format!("{text:?} at {columns}x{rows}"));
+            assert!(!nvim.is_blocked(), "{text:?}:\n{}", nvim.screen());
+            nvim.keys(keys);
+            nvim.wait(|it| it.lua_json(WINDOWS) == windows, "the windows as they were");
+        }
+    }
+}
+
+/// Lua code that returns the windows with their sizes.
+const WINDOWS: &str = "return vim.tbl_map(function(win)
+      return { win, vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }
+    end, vim.api.nvim_list_wins())";
+
+#[test]
+fn one_module_shows_all_messages() {
+    let mut files: Vec<PathBuf> = vec![root().join("lua")];
+    let mut showing = Vec::new();
+    while let Some(path) = files.pop() {
+        if path.is_dir() {
+            files.extend(std::fs::read_dir(&path).unwrap().map(|it| it.unwrap().path()));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let calls = ["nvim_echo(", "vim.notify(", "vim.notify_once(", "nvim_out_write", "print("];
+        let mut lines = text.lines().filter(|it| !it.trim_start().starts_with("--"));
+        if lines.any(|line| calls.iter().any(|call| line.contains(call))) {
+            showing.push(path.strip_prefix(root()).unwrap().display().to_string());
+        }
+    }
+    assert_eq!(showing, ["lua/caliban/editor/notify.lua"]);
 }
 
 #[test]
@@ -67,7 +121,7 @@ fn with_cmdheight_0_no_message_waits_for_a_key() {
     for (keys, text) in [
         ("5G:Caliban accept hunk<CR>", "No hunk here."),
         ("5G:Caliban reject hunk<CR>", "No hunk here."),
-        (":w<CR>", "a.txt has 2 hunks under"),
+        (":w<CR>", "a.txt is not written: 2 hunks wait for you."),
     ] {
         nvim.keys(keys);
         assert!(!nvim.is_blocked(), "{keys} waits for a key:\n{}", nvim.screen());

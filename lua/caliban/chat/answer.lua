@@ -67,7 +67,7 @@ end
 ---@param chat caliban.Chat
 ---@param question caliban.Question
 function M.ask_for_words(chat, question)
-  vim.ui.input({ prompt = 'Your answer: ' }, function(text)
+  require('caliban.editor.prompt').ask({ prompt = 'Your answer: ' }, function(text)
     if text and vim.trim(text) ~= '' then
       M.send(chat, question, 'words', nil, text)
     end
@@ -111,7 +111,7 @@ local function items(chat, open, marked)
     end)
   end
   add('In your own words …', function()
-    vim.ui.input({ prompt = 'Your answer: ' }, function(text)
+    require('caliban.editor.prompt').ask({ prompt = 'Your answer: ' }, function(text)
       if text and vim.trim(text) ~= '' then
         send('words', nil, text)
       end

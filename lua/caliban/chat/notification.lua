@@ -44,7 +44,7 @@ local terminals = {
 ---@return string?
 function M.sequence(text)
   -- a control character, of one byte or two, could end the sequence
-  local plain = text:gsub('%c', ' '):gsub('\194[\128-\159]', ' ')
+  local plain = require('caliban.editor.name').shown(text)
   for _, name in ipairs({ vim.env.TERM_PROGRAM or '', vim.env.TERM or '' }) do
     for _, terminal in ipairs(terminals) do
       if vim.startswith(name, terminal[1]) then

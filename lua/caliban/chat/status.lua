@@ -33,7 +33,7 @@ end
 ---@param name string
 ---@return string
 function M.harmless(name)
-  return (name:gsub('[%%%c]', '?'))
+  return (require('caliban.editor.name').shown(name):gsub('%%', '?'))
 end
 
 --- A chat's status in words.

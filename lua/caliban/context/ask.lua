@@ -59,7 +59,7 @@ function M.prompt(selection)
   if vim.fn.mode():find('^[vV\22]') then
     vim.cmd('normal! \27')
   end
-  vim.ui.input({ prompt = 'Ask Caliban: ' }, function(text)
+  require('caliban.editor.prompt').ask({ prompt = 'Ask Caliban: ' }, function(text)
     if text and vim.trim(text) ~= '' then
       M.ask(text, { context = selection and { selection } or {} })
     end

@@ -110,7 +110,7 @@ function M.comment(text, opts)
   elseif text then
     return send(session, text, context)
   end
-  vim.ui.input({ prompt = 'Comment: ' }, function(given)
+  require('caliban.editor.prompt').ask({ prompt = 'Comment: ' }, function(given)
     if given then
       send(session, given, context)
     end

@@ -265,9 +265,9 @@ function M.write(buf, force)
   elseif not vim.uv.fs_stat(path) then
     return 'it is not on disk after the write'
   elseif stamp(path) == before and M.disk(buf) ~= M.text(buf) then
-    -- an autocommand that writes in place of Neovim has not done so
+    -- an autocommand is to write the file in place of Neovim
     vim.bo[buf].modified = true
-    return 'an autocommand has not written it'
+    return 'the autocommand that writes it wrote nothing'
   end
 end
 

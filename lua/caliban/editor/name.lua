@@ -49,11 +49,17 @@ function M.tilde(path)
   return below and (below == '.' and '~' or '~/' .. below) or path
 end
 
---- A text on one line, with control characters replaced by `?`.
+---@param c string a control character
+---@return string
+local function spelt(c)
+  return ('[U+%04X]'):format(c:byte(-1))
+end
+
+--- A text on one line, with control characters spelt out: `[U+000A]` for a line break.
 ---@param text string
 ---@return string
 function M.shown(text)
-  return (text:gsub('%c', '?'))
+  return (text:gsub('%c', spelt):gsub('\194[\128-\159]', spelt))
 end
 
 --- The name under which `:edit` lists a file: relative if it is below the working directory. A relative name that
@@ -70,12 +76,7 @@ end
 ---@param path string
 ---@return string
 function M.short(path)
-  local short = M.below(vim.fn.getcwd(), path) or path
-  ---@param c string
-  local function spelt(c)
-    return ('[U+%04X]'):format(c:byte(-1))
-  end
-  return (short:gsub('%c', spelt):gsub('\194[\128-\159]', spelt))
+  return M.shown(M.below(vim.fn.getcwd(), path) or path)
 end
 
 --- The buffer that has exactly this name.

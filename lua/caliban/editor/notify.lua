@@ -3,15 +3,44 @@ local M = {}
 
 local levels = vim.log.levels
 
+--- A message in rows that fit the command line. A message that would fill more than half of the screen is cut.
 ---@param text string
----@return string # cut to the width that Neovim shows without the hit-enter prompt
-local function fit(text)
-  local room, more = vim.v.echospace, require('caliban.editor.icons').of('…')
-  local short = vim.fn.strcharpart(text:gsub('%s+', ' '), 0, room)
-  while short ~= '' and vim.fn.strdisplaywidth(short .. more) > room do
-    short = vim.fn.strcharpart(short, 0, vim.fn.strchars(short) - 1)
+---@return string[]
+local function rows_of(text)
+  local room, wrap = vim.v.echospace, require('caliban.editor.wrap')
+  local rows = wrap.rows(text, room, '')
+  local most = math.max(1, math.floor(vim.o.lines / 2))
+  if #rows > most then
+    rows = vim.list_slice(rows, 1, most)
+    local more = require('caliban.editor.icons').of(' …')
+    rows[most] = wrap.first(rows[most], room - vim.fn.strdisplaywidth(more)) .. more
   end
-  return short .. more
+  return rows
+end
+
+--- Shows a message that is wider than the command line, without the hit-enter prompt.
+---@param text string
+---@param group? string
+local function wide(text, group)
+  local rows = rows_of(text)
+  local last = table.remove(rows) or ''
+  local function clear()
+    -- the last row must not stay alone
+    vim.api.nvim_echo({ { '' } }, false, {})
+  end
+  if #rows > 0 and not require('caliban.editor.rows').show(rows, group or 'MsgArea', clear) then
+    last = require('caliban.editor.wrap').first(text:gsub('%s+', ' '), vim.v.echospace)
+  end
+  ---@param all boolean draw all of the screen again
+  local function draw(all)
+    vim.cmd.redraw({ bang = all })
+    vim.api.nvim_echo({ { last, group } }, false, {})
+  end
+  draw(false)
+  -- during `:wqa` Neovim draws no windows
+  vim.schedule(function()
+    local _ = require('caliban.editor.rows').are_shown(rows) and draw(true)
+  end)
 end
 
 local ns = vim.api.nvim_create_namespace('caliban_notify')
@@ -34,9 +63,14 @@ end
 local shown = false -- whether a message was shown since Neovim last waited for a key
 
 ---@param text string
+---@return boolean
+local function is_wide(text)
+  return text:find('\n', 1, true) ~= nil or vim.fn.strdisplaywidth(text) > vim.v.echospace
+end
+
+---@param text string
 ---@param group? string
----@param uncut? boolean show all of the text, even if Neovim then shows the hit-enter prompt
-local function line(text, group, uncut)
+local function line(text, group)
   make_room()
   if shown then
     -- Neovim would show two messages of one command below each other, with the hit-enter prompt
@@ -46,9 +80,9 @@ local function line(text, group, uncut)
   vim.schedule(function()
     shown = false
   end)
+  require('caliban.editor.rows').close()
   local whole = { { text, group } }
-  local wide = text:find('\n', 1, true) or vim.fn.strdisplaywidth(text) > vim.v.echospace
-  if uncut or not wide or #vim.api.nvim_list_uis() == 0 then
+  if not is_wide(text) or #vim.api.nvim_list_uis() == 0 then
     vim.api.nvim_echo(whole, true, {})
     return
   end
@@ -56,25 +90,23 @@ local function line(text, group, uncut)
   vim.o.messagesopt, vim.o.more = prompts:gsub('hit%-enter', 'wait:0'), false
   vim.api.nvim_echo(whole, true, {})
   vim.o.messagesopt, vim.o.more = prompts, more
-  vim.cmd.redraw()
-  vim.api.nvim_echo({ { fit(text), group } }, false, {})
+  wide(text, group)
 end
 
-local waiting = {} ---@type [string, string?, boolean?][]
+local waiting = {} ---@type [string, string?][]
 
---- Shows a message in one line. If the line is cut, `:messages` has the whole message.
+--- Shows a message, in several rows if need be. Never shows the hit-enter prompt.
 ---@param text string
 ---@param group? string
----@param uncut? boolean show all of the text, in several lines if need be
-function M.echo(text, group, uncut)
-  table.insert(waiting, { text, group, uncut })
+function M.echo(text, group)
+  table.insert(waiting, { text, group })
   -- Neovim handles events while it shows a wide message, so a message that arrives meanwhile has to
   -- wait
   if #waiting > 1 then
     return
   end
   while waiting[1] do
-    pcall(line, unpack(waiting[1], 1, 3))
+    pcall(line, unpack(waiting[1], 1, 2))
     table.remove(waiting, 1)
   end
 end
@@ -89,23 +121,23 @@ local function is_own()
   return source == '?' or source:find('^@vim/.*editor%.lua$') ~= nil
 end
 
---- The text of a message as it is shown: with the signs of the setting `icons`, and without the
---- backticks around names, as in the chat.
+--- The text of a message as it is shown: with the signs of the setting `icons`, with control characters spelt out, and
+--- without the backticks around names, as in the chat.
 ---@param text string
 ---@return string
 function M.words(text)
-  return (require('caliban.editor.icons').of(text):gsub('`([^`\n]+)`', '%1'))
+  local plain = require('caliban.editor.icons').of(text):gsub('`([^`\n]+)`', '%1')
+  return (plain:gsub('[^\n]+', require('caliban.editor.name').shown))
 end
 
 --- Shows a message whose text `M.words` has returned.
 ---@param text string
 ---@param level? integer of vim.log.levels
----@param uncut? boolean
-local function put(text, level, uncut)
+local function put(text, level)
   if not is_own() then
     return vim.notify(text, level or levels.INFO, { title = 'Caliban' })
   end
-  M.echo(text, level == levels.ERROR and 'ErrorMsg' or nil, uncut)
+  M.echo(text, level == levels.ERROR and 'ErrorMsg' or nil)
 end
 
 --- Shows a message by a plugin's `vim.notify`. Without a plugin, shows it by `echo`: Neovim's own
@@ -118,13 +150,24 @@ function M.show(text, level)
   put(M.words(text), level)
 end
 
+local told = {} ---@type table<string, true>
+
+--- Shows an error of Caliban's own code, but each text only once.
+---@param text string
+function M.once(text)
+  if not told[text] then
+    told[text] = true
+    M.show(text, levels.ERROR)
+  end
+end
+
 --- Replaces the message that was shown last, which is no longer true. A plugin would only show both.
 ---@param text string
 function M.correct(text)
   local words = M.words(text)
   if is_own() then
-    local wide = vim.fn.strdisplaywidth(words) > vim.v.echospace
-    vim.api.nvim_echo({ { wide and fit(words) or words } }, false, {})
+    require('caliban.editor.rows').close()
+    wide(words)
   end
 end
 
@@ -143,13 +186,12 @@ end
 --- does.
 ---@param text string
 ---@param level? integer of vim.log.levels; default: WARN
----@param uncut? boolean never cut the text: its end is needed, such as a command to run
-function M.say(text, level, uncut)
+function M.say(text, level)
   -- in insert mode, `-- INSERT --` would overwrite the message
   local typing = vim.fn.mode() == 'i'
   text = M.words(text)
   if not (typing and beside_text(vim.api.nvim_get_current_buf(), text)) then
-    put(text, level or levels.WARN, uncut)
+    put(text, level or levels.WARN)
   end
 end
 

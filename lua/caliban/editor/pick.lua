@@ -100,7 +100,7 @@ end
 ---@param opts caliban.PickOpts
 ---@param chosen fun(item: any)
 local function search(items, opts, chosen)
-  vim.ui.input({ prompt = 'Search: ' }, function(text)
+  require('caliban.editor.prompt').ask({ prompt = 'Search: ' }, function(text)
     if not text or text == '' then
       return
     end

@@ -30,10 +30,10 @@ function M.listen(listener)
   listeners[#listeners + 1] = listener
 end
 
---- Says why the program does not run. The text ends with what to do, so it is never cut.
+--- Says why the program does not run.
 ---@param text string
 local function say(text)
-  require('caliban.editor.notify').say(text, vim.log.levels.ERROR, true)
+  require('caliban.editor.notify').say(text, vim.log.levels.ERROR)
 end
 
 --- The path of the program, or why there is none.

@@ -124,13 +124,9 @@ local function protect(r)
   set(r.buf, {
     refusal = function()
       local n = tracking.count(r)
-      local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
-      local advice = 'accept or reject %s first, or use :w! to write the buffer as it is.'
-      return ('%s has %s under review: %s'):format(
-        named.shown(r),
-        pending,
-        advice:format(n == 1 and 'it' or 'them')
-      )
+      local waits = n == 1 and '1 hunk waits' or ('%d hunks wait'):format(n)
+      local text = '%s is not written: %s for you. :w! writes it as it is.'
+      return text:format(named.shown(r), waits)
     end,
     written = function(past)
       local line = settlement.written(r, past)

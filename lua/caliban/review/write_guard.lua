@@ -21,8 +21,7 @@ local is_saveas = false -- whether the running command is a typed `:saveas`
 ---Returns whether the buffer was written and the user has been told
 ---@field changed fun(reason: string) called after the file changed on disk; `reason` as in `v:fcs_reason`
 
---- Shows an error in one line. An error that is raised in an autocommand would take three lines and
---- wait for a key.
+--- Shows an error. An error that is raised in an autocommand would take three lines and wait for a key.
 ---@param text string
 local function refuse(text)
   vim.v.errmsg = text

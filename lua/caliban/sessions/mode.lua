@@ -8,7 +8,7 @@ M.means = {
   ask = 'you decide on each edit and command',
   ['auto-edit'] = 'writes edits at once, asks for commands',
   auto = 'writes edits, runs commands in a sandbox',
-  coordinator = 'hands the work to workers, in this mode',
+  coordinator = 'other agents, its workers, do the work',
 }
 
 --- The modes that can be chosen for a chat, in the order of a list.

@@ -12,11 +12,7 @@ end
 --- Asks the program for the list, which `offer` shows once the providers have answered.
 function M.ask()
   if require('caliban.chat').send({ kind = 'list_models' }) then
-    vim.api.nvim_echo(
-      { { require('caliban.editor.icons').of('Asking for models …') } },
-      false,
-      {}
-    )
+    require('caliban.editor.notify').correct('Asking for models …')
   end
 end
 

@@ -18,13 +18,8 @@ fn every_ordinary_write_command_is_refused_with_one_sentence() {
         scene.nvim.keys(keys);
         assert!(!scene.nvim.is_blocked(), "{keys} waits for a key:\n{}", scene.nvim.screen());
         let said = scene.said();
-        assert!(
-            said.contains(
-                "a.txt has 2 hunks under review: accept or reject them first, or use :w! to write"
-            ),
-            "{keys}: {said}"
-        );
-        assert_eq!(said.matches("under review").count(), 1, "{keys}: {said}");
+        let want = "a.txt is not written: 2 hunks wait for you. :w! writes it as it is.";
+        assert_eq!(said.matches(want).count(), 1, "{keys}: {said}");
         assert_eq!(scene.on_disk("a.txt"), Some(nine()), "{keys}");
         assert_eq!(scene.pending(), 2, "{keys}");
         assert_eq!(scene.nvim.lua_str("return vim.bo.modified"), "true", "{keys}");
@@ -160,7 +155,7 @@ fn writing_with_a_bang_writes_the_buffer_and_decides_nothing() {
     assert_eq!(scene.on_disk("a.txt"), Some(shown()));
     assert_eq!(scene.pending(), 2);
     scene.nvim.keys(":w<CR>");
-    assert!(scene.said().contains("2 hunks under review"), "{}", scene.said());
+    assert!(scene.said().contains("2 hunks wait for you"), "{}", scene.said());
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("2G\\r\\A");
     scene.wait_idle("I see.");
@@ -174,7 +169,7 @@ fn a_write_with_a_bang_by_a_plugin_is_refused() {
     scene.nvim.lua("vim.api.nvim_create_user_command('Stage', 'write!', {})", &[]);
     scene.nvim.lua("vim.keymap.set('n', 'S', function() vim.cmd('silent! wall!') end)", &[]);
     scene.nvim.keys(":Stage<CR>");
-    scene.nvim.wait_screen("a.txt has 2 hunks under review");
+    scene.nvim.wait_screen("a.txt is not written: 2 hunks wait for you");
     // The user has typed a bang, but in an earlier command: this bang does not allow the plugin's write.
     scene.nvim.keys(":echo 'a!'<CR>S:Stage<CR>:silent! Stage<CR>:sil! Stage<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
@@ -268,7 +263,11 @@ fn quitting_with_a_hidden_review_is_refused_without_a_bang() {
         if scene.nvim.is_blocked() {
             scene.nvim.keys("<CR>");
         }
-        assert!(scene.said().contains("a.txt has 1 hunk under review"), "{keys}: {}", scene.said());
+        assert!(
+            scene.said().contains("a.txt is not written: 1 hunk waits for you"),
+            "{keys}: {}",
+            scene.said()
+        );
         assert_eq!(scene.on_disk("a.txt"), Some(nine()));
         assert_eq!(scene.pending(), 1);
     }

@@ -38,7 +38,7 @@ fn saveas_writes_the_other_file_and_its_hunks_stay_pending_there() {
             assert_eq!(scene.pending(), 2, "{keys}");
             for refused in [":w<CR>", ":wall<CR>", "5GrX:update<CR>u"] {
                 scene.nvim.keys(refused);
-                let said = format!("{name} has 2 hunks under review");
+                let said = format!("{name} is not written: 2 hunks wait for you");
                 assert!(scene.said().contains(&said), "{keys} {refused}: {}", scene.said());
                 assert_eq!(scene.on_disk(name), Some(shown()), "{keys} {refused}");
             }
@@ -74,7 +74,11 @@ fn a_new_name_alone_writes_nothing() {
         scene.nvim.keys(keys);
         scene.nvim.wait_screen(MOVED);
         scene.nvim.keys(":w<CR>");
-        assert!(scene.said().contains("other.txt has 2 hunks under review"), "{}", scene.said());
+        assert!(
+            scene.said().contains("other.txt is not written: 2 hunks wait for you"),
+            "{}",
+            scene.said()
+        );
         assert_eq!(scene.on_disk("other.txt"), None, "{keys}");
         decided(&scene, "\\R");
         assert_eq!(last_said(&scene), "other.txt: 2 rejected (a.txt stays as it is)", "{keys}");
@@ -140,7 +144,11 @@ fn a_file_that_a_plugin_renames_is_reviewed_under_its_new_name() {
         let scene = Scene::two_hunks(|it| it);
         scene.nvim.lua(&act.join(" "), &[]);
         scene.nvim.keys(":w<CR>");
-        assert!(scene.said().contains("sub/b.txt has 2 hunks under review"), "{}", scene.said());
+        assert!(
+            scene.said().contains("sub/b.txt is not written: 2 hunks wait for you"),
+            "{}",
+            scene.said()
+        );
         let told = decided(&scene, "2G\\a\\R");
         assert_eq!(scene.on_disk("sub/b.txt"), Some(nine().replace("l2", "L2")));
         assert_eq!(scene.on_disk("a.txt"), None);

@@ -57,7 +57,7 @@ fn pending_hunks_can_be_decided_after_a_restart() {
     scene.wait_hunks(2);
     assert_eq!(text(&scene, "a.txt"), before);
     scene.nvim.keys(":edit a.txt<CR>:w<CR>");
-    scene.nvim.wait_screen("a.txt has 2 hunks under review");
+    scene.nvim.wait_screen("a.txt is not written: 2 hunks wait for you");
     scene.nvim.keys("2G\\a8G:Caliban reject hunk too loud<CR>");
     scene.wait_hunks(0);
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));

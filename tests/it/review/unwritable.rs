@@ -170,10 +170,10 @@ fn a_bufwritecmd_that_writes_nothing_loses_no_accepted_text() {
         "vim.bo.modified = false",
         "ask",
         expect![[r#"
-        a.txt: 2 accepted, not saved: an autocommand has not written it
+        a.txt: 2 accepted, not saved: the autocommand that writes it wrote nothing
         ---
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (an autocommand has not written it): the changes are not on disk yet.
+        a.txt is not saved (the autocommand that writes it wrote nothing): the changes are not on disk yet.
         ---
         buffer, modified: 30 bytes: l1 L2 l3 l4 l5 l6 l7 L8
         disk: 26 bytes: l1 l2 l3 l4 l5 l6 l7 l8"#]],
@@ -182,13 +182,13 @@ fn a_bufwritecmd_that_writes_nothing_loses_no_accepted_text() {
         "vim.bo.modified = false",
         "auto-edit",
         expect![[r#"
-        a.txt was not written: an autocommand has not written it.
-        a.txt: 2 accepted, not saved: an autocommand has not written it
+        a.txt was not written: the autocommand that writes it wrote nothing.
+        a.txt: 2 accepted, not saved: the autocommand that writes it wrote nothing
         ---
-        Applied in the user's buffer of a.txt, but not written to disk (an autocommand has not written it); the user may still review it.
+        Applied in the user's buffer of a.txt, but not written to disk (the autocommand that writes it wrote nothing); the user may still review it.
         <notice>
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (an autocommand has not written it): the changes are not on disk yet.
+        a.txt is not saved (the autocommand that writes it wrote nothing): the changes are not on disk yet.
         </notice>
         and?
         ---

@@ -71,7 +71,7 @@ function M.because(chat)
   if not it then
     return
   end
-  vim.ui.input({ prompt = 'Reject, because: ' }, function(reason)
+  require('caliban.editor.prompt').ask({ prompt = 'Reject, because: ' }, function(reason)
     local chosen = reason and choice(it, false, reason)
     if chosen then
       require('caliban.review').reject(chosen)

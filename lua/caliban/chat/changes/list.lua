@@ -26,7 +26,6 @@ local ROOM = 57
 ---@field items caliban.Item[] the item of each line of the block
 ---@field waits? boolean whether a change is pending
 ---@field on_hunk? boolean whether the cursor is on a hunk of the list
----@field hinted? boolean the value of `on_hunk` for which the composer's key hints were shown last
 
 ---@class caliban.Item a line of the list: for a hunk (`r`, `hunk`), a file (`r`, `listed`) or all changes (`session`)
 ---@field acts boolean whether keys can decide on the item
@@ -129,9 +128,9 @@ local function beside_line(it)
 end
 
 ---@param text string
----@return string
+---@return string # on one line
 local function clean(text)
-  return (text:gsub('[%c]', ' '))
+  return require('caliban.editor.name').shown((text:gsub('\t', ' ')))
 end
 
 ---@param it caliban.Listed
@@ -172,9 +171,9 @@ local function hunk_line(r, hunk, room)
   local width = room - #counts - (wrong and api.nvim_strwidth(wrong) + gap or 0)
   -- `cut` measures the whole text, so a long text is first shortened to a little more than `width`
   local first = require('caliban.editor.wrap').first(text, width + 2)
-  local short = require('caliban.chat.fit').cut(first, width)
+  local short = require('caliban.chat.fit').cut(clean(first), width)
   local item = { acts = true, r = r, hunk = hunk, text = #counts, right = wrong }
-  return counts .. clean(short), item
+  return counts .. short, item
 end
 
 ---@param it caliban.Listed

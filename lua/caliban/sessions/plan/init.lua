@@ -181,7 +181,7 @@ function M.change(words)
     return send(plan, { act = 'change', words = words })
   end
   local call = plan.call
-  vim.ui.input({ prompt = 'Change the plan: ' }, function(given)
+  require('caliban.editor.prompt').ask({ prompt = 'Change the plan: ' }, function(given)
     if given and plan.call == call then
       send(plan, { act = 'change', words = given })
     end
@@ -244,7 +244,10 @@ function M.comment(text, range)
       if text then
         put(text)
       else
-        vim.ui.input({ prompt = 'Comment: ', default = remarks.on(buf, first, last) }, put)
+        require('caliban.editor.prompt').ask(
+          { prompt = 'Comment: ', default = remarks.on(buf, first, last) },
+          put
+        )
       end
       return true
     end
