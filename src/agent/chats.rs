@@ -105,6 +105,11 @@ pub(super) fn clear(agent: &mut Agent) {
     conversation.session = std::mem::take(&mut conversation.session).emptied();
     agent.begin();
     agent.conversation.save_whole();
+    let kept = match &agent.conversation.store {
+        Some(_) => " Its old text is in the folder `trash` beside the session files.",
+        None => "",
+    };
+    agent.conversation.notice(Level::Info, format!("This conversation is empty now.{kept}"));
 }
 
 /// Keeps a copy of the conversation in the trash, before it is cleared. The error is a sentence.

@@ -24,6 +24,8 @@ use tokio::sync::{mpsc, watch};
 
 /// The fourth line of an empty chat without a model.
 const TOUR: &str = "Tour     any message begins it: i, a word, <Esc>, <CR>";
+/// Shown in place of `TOUR` in a project without the tour's file.
+const CONNECT: &str = "Connect  /connect asks for a provider's key; :help caliban-models";
 
 /// The parts of a session that are known when it begins.
 #[derive(Default)]
@@ -240,7 +242,11 @@ impl Program {
             format!("Project  {}", self.site.places.root.display()),
             format!("Model    {model}{origin}"),
             "Keys     <CR> send · <C-c> stop · g? keys · @file".to_owned(),
-            if self.site.models.is_tour(model) { TOUR.to_owned() } else { resume },
+            match self.site.models.is_tour(model) {
+                true if tour::is_ready(&self.site.places.root) => TOUR.to_owned(),
+                true => CONNECT.to_owned(),
+                false => resume,
+            },
         ]
     }
 }

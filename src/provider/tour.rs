@@ -13,6 +13,7 @@ use crate::message::{
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,24 +79,45 @@ impl Provider for Tour {
     }
 }
 
-/// The tour's next reply, which depends on the state of the conversation.
+/// Whether a project has the file that the tour changes, as it was before the tour.
+pub fn is_ready(root: &Path) -> bool {
+    let file = root.join("greet.py");
+    let is_small = std::fs::metadata(&file).is_ok_and(|it| it.is_file() && it.len() < 10_000);
+    is_small && std::fs::read_to_string(&file).is_ok_and(|text| is_unchanged(&text))
+}
+
+fn is_unchanged(text: &str) -> bool {
+    text.contains(OLD_FIRST) && text.contains(OLD_SECOND)
+}
+
+/// The tour's next reply, which depends on the state of the conversation. A message of the user's does not end the tour.
 fn next(messages: &[Message], leader: &str) -> Reply {
-    let last = last_call(messages);
-    match last {
-        None => read(messages.len()),
-        Some((call, _)) if asked_since(messages, &call.id) => goodbye(),
-        Some((call, answer)) => match (call.tool.as_str(), answer.failed) {
-            ("read", false)
-                if answer.text.contains(OLD_FIRST) && answer.text.contains(OLD_SECOND) =>
-            {
-                edit(messages.len(), leader)
-            }
-            ("read", _) => no_sample(),
-            ("edit", _) => shell(messages.len(), answer),
-            ("shell", failed) => finish(failed),
-            _ => goodbye(),
+    let n = messages.len();
+    let Some((call, answer)) = last_call(messages) else { return read(n) };
+    let later = user_texts_since(messages, &call.id);
+    match (call.tool.as_str(), answer.failed) {
+        ("read", false) if is_unchanged(&answer.text) => edit(n, leader),
+        ("read", true) if !later.is_empty() => read(n),
+        ("read", _) => no_sample(),
+        ("edit", _) if later.is_empty() => shell(n, answer.text.lines().next().unwrap_or_default()),
+        ("edit", _) => match verdict(&answer.text, &later) {
+            None if later.len() < MANY => wait(leader),
+            heard => shell(n, heard.unwrap_or_default()),
         },
+        ("shell", failed) if later.is_empty() => finish(failed),
+        _ => goodbye(),
     }
+}
+
+/// After so many messages of the user's, the tour goes on without a verdict on its changes.
+const MANY: usize = 3;
+
+/// The sentence that tells what the user has decided on the changes.
+fn verdict<'a>(answer: &'a str, later: &[&'a str]) -> Option<&'a str> {
+    let texts = std::iter::once(answer).chain(later.iter().copied());
+    let mut lines = texts.flat_map(str::lines);
+    let begins = ["The user accepted ", "The user rejected ", "Of "];
+    lines.find(|line| line.contains(" change") && begins.iter().any(|it| line.starts_with(it)))
 }
 
 const OLD_FIRST: &str = "    return \"Hello \" + name";
@@ -107,8 +129,7 @@ const NEW_SECOND: &str =
 fn read(n: usize) -> Reply {
     call(
         "This is the **offline tour**: no model is connected, so these words are scripted, but everything else \
-is the real thing.\n\nI begin by reading a file of the sample project. The line below is the call; press `<CR>` on \
-that line to unfold the result.",
+is the real thing.\n\nI begin by reading a file of the sample project. The line below is the call.",
         "read",
         &json!({ "path": "greet.py" }),
         n,
@@ -121,21 +142,30 @@ fn edit(n: usize, leader: &str) -> Reply {
         { "old": OLD_SECOND, "new": NEW_SECOND },
     ]);
     let text = format!(
-        "Now I propose two changes to `greet.py`. They appear in your own buffer, with the old lines above, and \
-         nothing is on disk until you decide.\n\nGo to `greet.py` (`gf` on the path here), go from one change to the \
-         other with `]h`, accept with `{leader}a`, reject with `{leader}r`. `u` works as always, and you may edit a \
-         change first. The list below takes the same keys."
+        "Now I propose two changes to `greet.py`. They are in your own buffer, and nothing is on disk until you \
+         decide.\n\nThere, or on the list below (`<Tab>`): accept with `{leader}a`, reject with `{leader}r`, go on \
+         with `]h`. `u` takes a decision back."
     );
     call(&text, "edit", &json!({ "path": "greet.py", "edits": edits }), n)
 }
 
-fn shell(n: usize, answer: &ToolAnswer) -> Reply {
-    let heard = answer.text.lines().next().unwrap_or_default();
+/// The reply to a message of the user's before the changes are decided.
+fn wait(leader: &str) -> Reply {
+    text(&format!(
+        "I am a script, and cannot read your message. The changes still wait: accept with `{leader}a`, reject with \
+         `{leader}r`. Then send any message, and the tour goes on."
+    ))
+}
+
+fn shell(n: usize, heard: &str) -> Reply {
+    let heard = match heard {
+        "" => String::new(),
+        _ => format!("I am told what you decided, word for word: *{heard}*\n\n"),
+    };
     call(
         &format!(
-            "I am told what you decided, word for word: *{heard}*\n\nThe last step is a command. Caliban asks \
-before it runs this one: go to the question below (`G` in this window) and press `y` or `n`, or type \
-`:Caliban approve`."
+            "{heard}The last step is a command. Caliban asks before it runs this one: go to the question below \
+             (`<Tab>`), and press `y` or `n`."
         ),
         "shell",
         &json!({ "command": "python3 test_greet.py" }),
@@ -166,10 +196,10 @@ fn goodbye() -> Reply {
 const CONNECT: &str = "To connect a model:
 
 - `/connect` asks for a provider's key
-- or set it in your environment and restart Neovim: `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `OPENROUTER_API_KEY`
-- or start a local server (Ollama, llama.cpp, LM Studio): Caliban finds it by itself
+- `ANTHROPIC_API_KEY` or another key in the environment
+- a local server, such as Ollama, is found by itself
 
-`:help caliban-models` has the rest. `/new` starts a fresh conversation.";
+`:help caliban-models` says more.";
 
 fn text(text: &str) -> Reply {
     reply(vec![Block::Text { text: text.to_owned() }], Stop::EndTurn)
@@ -202,14 +232,15 @@ fn last_call(messages: &[Message]) -> Option<(&ToolCall, &ToolAnswer)> {
     Some((call, answer))
 }
 
-/// Whether the user has sent a message since a call was answered.
-fn asked_since(messages: &[Message], id: &CallId) -> bool {
-    let answered = messages
-        .iter()
-        .position(|it| it.blocks.iter().any(|it| matches!(it, Block::Answer(a) if a.id == *id)));
-    answered.is_some_and(|at| {
-        messages[at + 1..].iter().any(|it| {
-            it.role == Role::User && it.blocks.iter().any(|it| matches!(it, Block::Text { .. }))
-        })
-    })
+/// The texts of the user's messages since a call was answered.
+fn user_texts_since<'a>(messages: &'a [Message], id: &CallId) -> Vec<&'a str> {
+    let is_answer = |it: &Block| matches!(it, Block::Answer(answer) if answer.id == *id);
+    let answered = messages.iter().position(|it| it.blocks.iter().any(is_answer));
+    let later = messages.iter().skip(answered.map_or(messages.len(), |at| at + 1));
+    let blocks = later.filter(|it| it.role == Role::User).flat_map(|it| &it.blocks);
+    let text = |it: &'a Block| match it {
+        Block::Text { text } => Some(text.as_str()),
+        _ => None,
+    };
+    blocks.filter_map(text).collect()
 }

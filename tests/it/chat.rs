@@ -101,7 +101,8 @@ fn the_command_that_builds_the_program_is_shown_with_its_whole_folder_on_a_narro
         let nvim = Nvim::start(&setup.clone().size(columns, 20));
         nvim.keys(":Caliban<CR>");
         let whole = "Run: cargo build --release in ~/.local/share/nvim/lazy/caliban.nvim";
-        nvim.wait(|it| it.screen().replace('\n', "").contains(whole), whole);
+        let words = |it: &Nvim| it.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+        nvim.wait(|it| words(it).contains(whole), whole);
         nvim.keys("<CR>");
         nvim.wait(|it| !it.is_blocked(), "no prompt");
         assert_eq!(nvim.lua_str("return vim.fn.winnr('$')"), "1");
@@ -128,6 +129,7 @@ fn a_wrong_setting_is_reported_with_its_path_and_the_other_settings_apply() {
         caliban: config.modle: there is no such setting. Did you mean 'model'?
         caliban: config.providers.mine.dialect: expected 'anthropic', 'openai-chat', 'openai-responses', 'gemini' or 'ollama', got 'smoke'"#]]
     .assert_eq(said.trim());
+    nvim.keys("<Esc>");
     // the refused configuration has a valid layout, which is used
     nvim.wait(|nvim| nvim.lua_str("return vim.fn.winnr('$')") == "3", "three windows");
     assert_eq!(nvim.lua_str("return vim.fn.winwidth(2)"), "120");

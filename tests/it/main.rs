@@ -78,6 +78,7 @@ mod modes;
 mod names;
 mod narrow;
 mod neighbours;
+mod newcomer;
 mod notifications;
 mod openai;
 mod overflow;

@@ -404,13 +404,13 @@ fn without_a_model_the_tour_begins_and_proposes_its_edit() {
 
         This is the **offline tour**: no model is connected, so these words are scripted, but everything else is the real thing.
 
-        I begin by reading a file of the sample project. The line below is the call; press `<CR>` on that line to unfold the result.
+        I begin by reading a file of the sample project. The line below is the call.
 
         ▸ read  path="greet.py"
 
-        Now I propose two changes to `greet.py`. They appear in your own buffer, with the old lines above, and nothing is on disk until you decide.
+        Now I propose two changes to `greet.py`. They are in your own buffer, and nothing is on disk until you decide.
 
-        Go to `greet.py` (`gf` on the path here), go from one change to the other with `]h`, accept with `\a`, reject with `\r`. `u` works as always, and you may edit a change first. The list below takes the same keys.
+        There, or on the list below (`<Tab>`): accept with `\a`, reject with `\r`, go on with `]h`. `u` takes a decision back.
 
         ▸ edit  greet.py
 

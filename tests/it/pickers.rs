@@ -95,7 +95,7 @@ fn a_plugins_picker_gets_kinds_columns_and_previews() {
         ask                 you decide on each edit and command
         auto-edit    (now)  writes edits at once, asks for commands
         auto                writes edits, runs commands in a sandbox
-        coordinator         hands the work to workers, in this mode"#]]
+        coordinator         other agents, its workers, do the work"#]]
     .assert_eq(&given(nvim, "mode"));
 }
 

@@ -226,7 +226,7 @@ fn the_lines_of_a_plan_in_the_chat_take_its_keys_once_its_window_was_shown() {
     nvim.keys("\\a");
     nvim.wait_screen("Carry out the plan in mode");
     nvim.keys("<CR>gg");
-    nvim.wait_screen("i write · <CR> open or close");
+    nvim.wait_screen("i write · ]] [[ messages");
     acts("\\a", "");
     // the key shows a plan that is not on the screen, and decides nothing
     nvim.keys("<C-w>t:close<CR><C-w>b<Tab>");
@@ -240,7 +240,7 @@ fn the_lines_of_a_plan_in_the_chat_take_its_keys_once_its_window_was_shown() {
     nvim.keys("\\d");
     nvim.wait_transcript("You dropped the plan.");
     acts("\\d", "");
-    nvim.wait_screen("i write · <CR> open or close");
+    nvim.wait_screen("i write · <CR> open or close · ]] [[ messages");
 }
 
 /// Requests only grow: the tools stay the same, notes and plans are appended.

@@ -161,7 +161,7 @@ fn the_queue_and_the_draft_survive_the_editors_death() {
     drop(nvim);
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("held: and the tests?");
+    nvim.wait_screen("not sent: and the tests?");
     nvim.wait_screen("I see");
     nvim.wait_screen("half a th");
 }

@@ -183,7 +183,7 @@ fn the_number_of_lines_that_were_not_on_the_screen_is_true_while_the_user_scroll
     );
     nvim.keys("G");
     nvim.keys("<C-b>");
-    nvim.wait_screen("The question takes your answer now.");
+    nvim.wait_screen("You can answer the question now.");
 }
 
 #[test]
@@ -267,6 +267,8 @@ fn a_command_after_an_exclamation_mark_runs_in_the_users_shell_and_goes_with_the
     nvim.keys("i! touch ran; printf 'one\\033[31m two\\n'; exit 3<C-s>");
     nvim.wait_screen("! touch ran");
     nvim.wait_screen("tokens");
+    nvim.wait_screen("  one two");
+    nvim.wait_screen("  (exit code 3)");
     assert_eq!(nvim.composer(), "");
     assert!(setup.on_disk("ran").is_some(), "it runs in the project's folder");
     server.reply(Reply::said("Because."));

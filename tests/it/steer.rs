@@ -55,7 +55,7 @@ fn second_request(bytes: &str, shown: &str) -> String {
     start_in_terminal(&nvim);
     send(&nvim, "igo\x13");
     nvim.wait_screen("Looking.");
-    nvim.wait_screen("<C-s> queue · <Esc>g<CR> steer");
+    nvim.wait_screen("<C-s> queue · <Esc>g<CR> send now");
     send(&nvim, "also this");
     nvim.wait_screen("also this");
     send(&nvim, bytes);
@@ -84,7 +84,7 @@ fn check_meta_enter(options: &[(&str, rmpv::Value)], steers: bool) {
     }
     nvim.keys(":Caliban<CR>igo<C-s>");
     nvim.wait_screen("Looking.");
-    let key = if steers { "<M-CR> steer" } else { "g<CR> steer" };
+    let key = if steers { "<M-CR> send now" } else { "g<CR> send now" };
     nvim.wait_screen(key);
     nvim.keys("also this<M-CR>");
     nvim.wait(|it| it.composer().is_empty(), "the message to be sent");
@@ -116,11 +116,11 @@ fn after_a_stop_a_new_message_goes_first_and_those_before_it_are_held() {
     nvim.wait_screen("joins this turn: at once");
     nvim.keys("<C-c>");
     nvim.wait_phase("idle");
-    nvim.wait_screen("held: later");
-    nvim.wait_screen("held: at once");
+    nvim.wait_screen("not sent: later");
+    nvim.wait_screen("not sent: at once");
     assert!(!nvim.transcript().contains("joins this turn"), "{}", nvim.transcript());
     nvim.keys("<CR>");
-    nvim.wait_screen("s on a held message sends it");
+    nvim.wait_screen("s on a message sends it");
     server.reply(Reply::said("Redirected."));
     nvim.keys("iinstead<C-s><Esc>");
     nvim.wait_transcript("Redirected.");
@@ -130,7 +130,7 @@ fn after_a_stop_a_new_message_goes_first_and_those_before_it_are_held() {
     nvim.wait_queue(2);
     server.reply(Reply::said("Later."));
     server.reply(Reply::said("At once."));
-    nvim.go_to_transcript("held: later");
+    nvim.go_to_transcript("not sent: later");
     nvim.keys("S");
     nvim.wait_transcript("At once.");
     nvim.wait_queue(0);

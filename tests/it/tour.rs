@@ -48,3 +48,104 @@ fn the_tour_names_the_keys_as_they_are_mapped() {
     nvim.keys(":edit greet.py<CR>:Caliban<CR>ishow me<C-s><Esc>");
     nvim.wait_transcript("accept with `,a`, reject with `,r`");
 }
+
+/// The tour on screens of these sizes: what one has to read and press is on the screen when it is needed.
+const SIZES: [(u16, u16); 4] = [(80, 24), (60, 20), (120, 36), (200, 50)];
+
+/// Waits until the screen shows the texts at once, each in whatever rows.
+#[track_caller]
+fn shows(nvim: &Nvim, texts: &[&str], what: &str) {
+    let packed = |text: &str| text.split_whitespace().collect::<String>();
+    let all = |it: &Nvim| {
+        let screen = it.screen();
+        // beside the code, the chat has the right part of each row
+        let rows: Vec<&str> = screen.lines().map(|it| it.rsplit('│').next().unwrap()).collect();
+        let chat = packed(&rows.join("\n")).replace('`', "");
+        texts.iter().all(|text| chat.contains(&packed(text)))
+    };
+    nvim.wait(all, what);
+}
+
+#[test]
+fn the_words_of_each_step_of_the_tour_are_on_the_screen_when_they_are_needed() {
+    for (columns, rows) in SIZES {
+        let nvim = Nvim::start(&sample().size(columns, rows));
+        let at = |step: &str| format!("{step} at {columns}x{rows}");
+        nvim.keys(":edit greet.py<CR>:Caliban<CR>");
+        shows(&nvim, &["any message begins it: i, a word, <Esc>, <CR>"], &at("the beginning"));
+        nvim.keys("ihello<Esc><CR>");
+        nvim.wait_phase("reviewing");
+        let review = [
+            "on the list below (<Tab>): accept with \\a, reject with \\r, go on with ]h.",
+            "2 hunks in 1 file to review",
+            "-1 +2",
+        ];
+        shows(&nvim, &review, &at("the review"));
+        nvim.keys("<Tab>");
+        shows(&nvim, &review, &at("the review in the list"));
+        nvim.keys("\\a");
+        shows(&nvim, &["1 hunk in 1 file to review", "accept with \\a"], &at("the second hunk"));
+        nvim.keys("\\r");
+        nvim.wait_question();
+        let question = ["press y or n.", "Run python3 test_greet.py?", "y once", "n no"];
+        shows(&nvim, &question, &at("the question"));
+        nvim.keys("y");
+        nvim.wait_transcript("That is the whole loop");
+        nvim.wait_phase("idle");
+        let end = ["The test passed.", "/connect", "ANTHROPIC_API_KEY", ":help caliban-models"];
+        shows(&nvim, &end, &at("the end"));
+    }
+}
+
+#[test]
+fn the_tour_gives_the_code_its_rows_while_the_user_is_there() {
+    let nvim = Nvim::start(&sample().size(80, 24));
+    nvim.keys(":edit greet.py<CR>:Caliban<CR>ihello<Esc><CR>");
+    nvim.wait_phase("reviewing");
+    let rows = |it: &Nvim| it.lua_json("return vim.api.nvim_win_get_height(vim.fn.win_getid(1))");
+    nvim.wait(|it| rows(it).as_u64() < Some(7), "few rows of code");
+    nvim.keys("<C-w>t");
+    nvim.wait(|it| rows(it).as_u64() >= Some(9), "the rows of the code");
+    nvim.keys(":Caliban<CR>");
+    nvim.wait(|it| rows(it).as_u64() < Some(7), "few rows of code");
+}
+
+#[test]
+fn a_message_or_a_comment_during_the_review_does_not_end_the_tour() {
+    for side in ["message", "comment", "stop"] {
+        let nvim = Nvim::start(&sample().size(80, 24));
+        nvim.keys(":edit greet.py<CR>:Caliban<CR>ihello<Esc><CR>");
+        nvim.wait_phase("reviewing");
+        match side {
+            "message" => nvim.keys("iwhat is this?<Esc><CR>"),
+            "comment" => {
+                nvim.keys("<Tab>");
+                nvim.keys("\\c");
+                nvim.keys("why?<CR>");
+                nvim.keys(":Caliban<CR><Esc><CR>");
+            }
+            _ => {
+                nvim.keys("<C-c>");
+                nvim.wait_phase("idle");
+                nvim.keys("ion<Esc><CR>");
+            }
+        }
+        nvim.wait_transcript("I am a script, and cannot read your message.");
+        nvim.wait_phase("idle");
+        nvim.keys(":Caliban accept all<CR>");
+        nvim.wait(|it| it.setup.on_disk("greet.py").unwrap().contains("Hello, {name}"), "the file");
+        nvim.keys(":Caliban<CR>igo on<Esc><CR>");
+        nvim.wait_transcript("The user accepted 2 changes in greet.py.");
+        nvim.wait_question();
+        nvim.keys(":Caliban approve<CR>");
+        nvim.wait_transcript("That is the whole loop: read, propose, review, run.");
+    }
+}
+
+#[test]
+fn in_a_project_without_the_tours_file_the_chat_offers_no_tour() {
+    let nvim = Nvim::start(&Setup::new().size(80, 24).file("greet.py", "print(1)\n"));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Connect  /connect asks for a provider's key; :help caliban-models");
+    assert!(!nvim.screen().contains("any message begins it"), "{}", nvim.screen());
+}

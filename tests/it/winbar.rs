@@ -150,9 +150,9 @@ const SHORT: [&str; 7] = [
     "30 ask · ● waiting for you 6%\n30 <Tab> to the question",
     "40 ask · ● waiting for you 6%\n40 <Tab> to the question · g? keys",
     "60 claude-sonnet-4-5 · ask · ● waiting for you 6% · $0.04\n60 <Tab> to the question · <C-c> stop · <CR> queue · g? keys",
-    "80 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · $0.04\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
-    "120 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
-    "200 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
+    "80 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · $0.04\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
+    "120 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
+    "200 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
 ];
 
 /// The bars of a model with a hostile name.
@@ -161,9 +161,9 @@ const LONG: [&str; 7] = [
     "30 ask · ● waiting for you\n30 <Tab> to the question",
     "40 ask · ● waiting for you\n40 <Tab> to the question · g? keys",
     "60 ask · ● waiting for you\n60 <Tab> to the question · <C-c> stop · <CR> queue · g? keys",
-    "80 ask · ● waiting for you\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
-    "120 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
-    "200 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k · in 12k · out 400\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
+    "80 ask · ● waiting for you\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
+    "120 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
+    "200 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k · in 12k · out 400\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
 ];
 
 /// The bars above the transcript and the composer, with the number of the screen's columns.
@@ -212,7 +212,8 @@ fn frame(nvim: &Nvim) -> Option<usize> {
     let screen = nvim.screen();
     let at = |is: &dyn Fn(&str) -> bool| screen.lines().position(|it| is(it.trim_end()));
     let rule = at(&|it| it.starts_with("────") && it.ends_with("────"))?;
-    Some(at(&|it| it.ends_with("<CR> send · <Tab> to the chat · g? keys"))? - rule)
+    let keys = ["<CR> send · <Tab> to the chat · g? keys", ":Caliban to the chat"];
+    Some(at(&|it| keys.iter().any(|keys| it.ends_with(keys)))? - rule)
 }
 
 #[test]
@@ -240,7 +241,7 @@ fn a_rule_is_above_the_composer_and_its_keys_are_below_unless_the_statusline_is_
     for (line, is_framed) in [("theirs", false), ("", true)] {
         let set = "for _, it in ipairs(vim.api.nvim_list_wins()) do vim.fn.setwinvar(it, '&statusline', ...) end";
         nvim.lua(set, &[line.into()]);
-        let has_keys = |it: &Nvim| it.screen().contains("<CR> send · <Tab> to the chat · g? keys");
+        let has_keys = |it: &Nvim| it.screen().contains(":Caliban to the chat");
         nvim.wait(
             |it| has_keys(it) && frame(it).is_some() == is_framed,
             &format!("keys with {line:?}"),

@@ -326,4 +326,12 @@ function M.attach(chat)
   end
 end
 
+--- Closes the menu, and asks for no other: its words are for a text that is replaced.
+function M.close()
+  drop()
+  if vim.fn.pumvisible() == 1 and api.nvim_get_mode().mode:find('^i') then
+    pcall(vim.fn.complete, vim.fn.col('.'), {})
+  end
+end
+
 return M

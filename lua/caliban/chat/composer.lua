@@ -3,8 +3,8 @@ local M = {}
 
 local api = vim.api
 local ns = api.nvim_create_namespace('caliban_composer')
---- The key beside the last chip, where it has room.
-local REMOVES = '  <C-x> removes'
+--- The words beside the last chip, where they have room; `GOES` only beside a command's output.
+local REMOVES, GOES = '  <C-x> removes', '  goes with your next message'
 
 --- The messages that were sent in this Neovim, newest last.
 ---@type string[]
@@ -37,6 +37,7 @@ local function put(chat, new)
   if not require('caliban.chat.chats').usable(chat.composer) then
     return
   end
+  require('caliban.chat.completion').close()
   local bo = vim.bo[chat.composer]
   bo.undolevels = bo.undolevels -- closes the undo block of an insertion under way
   api.nvim_buf_set_lines(chat.composer, 0, -1, false, new)
@@ -80,16 +81,28 @@ local function virtual_lines(chat)
   for _, row in ipairs(require('caliban.editor.wrap').rows(warning, width, '  ')) do
     table.insert(rows, { { row, 'CalibanError' } })
   end
+  local chip, words = nil, '' ---@type [string, string][]?, string
   for _, excerpt in ipairs(chat.context) do
     local bar = require('caliban.editor.icons').of('▏')
     local label = require('caliban.chat.chips').excerpt(excerpt, width - 1)
-    table.insert(rows, { { bar .. label, 'CalibanChip' } })
+    chip = { { bar .. label, 'CalibanChip' } }
+    table.insert(rows, chip)
   end
-  local mentions = require('caliban.chat.mentions').rows(chat, width)
-  vim.list_extend(rows, mentions)
-  local chip = rows[#rows] and rows[#rows][1][1]
-  if #chat.context + #mentions > 0 and api.nvim_strwidth(chip .. REMOVES) <= width then
-    table.insert(rows[#rows], { REMOVES, 'CalibanDim' })
+  local last = not chat.warning and chat.context[#chat.context]
+  for _, row in ipairs(last and require('caliban.chat.shell').preview(last, width) or {}) do
+    table.insert(rows, { { row, 'CalibanDim' } })
+    words = GOES
+  end
+  for _, mention in ipairs(require('caliban.chat.mentions').rows(chat, width)) do
+    chip, words = mention, ''
+    table.insert(rows, mention)
+  end
+  local label = chip and chip[1][1] or ''
+  for _, beside in ipairs(chip and { words .. REMOVES, REMOVES } or {}) do
+    if api.nvim_strwidth(label .. beside) <= width then
+      table.insert(chip --[[@as table]], { beside, 'CalibanDim' })
+      break
+    end
   end
   return rows
 end
@@ -288,7 +301,7 @@ function M.send(chat, steer)
   if message == '' and not goes_on then
     local what = #chat.context > 0
         and 'The added context is sent with a message. Write the message first.'
-      or status and #status.queue > 0 and not ready and 'In the transcript, s on a held message sends it, S sends all.'
+      or status and #status.queue > 0 and not ready and 'In the transcript, s on a message sends it, S sends all.'
       or 'The message is empty.'
     require('caliban.editor.notify').say('Nothing sent. ' .. what, vim.log.levels.INFO)
     return

@@ -170,7 +170,7 @@ function M.object(question, why)
   say(why)
 end
 
---- Called when more of a question was on the screen: says again what is still missing, or that nothing is.
+--- Called when more of a question was on the screen. Says how many lines are still missing, or that none is.
 ---@param question caliban.Question
 local function correct(question)
   local why = M.objection(question)
@@ -179,7 +179,7 @@ local function correct(question)
   end
   question.objected = why
   vim.schedule(function()
-    require('caliban.editor.notify').correct(why or 'The question takes your answer now.')
+    require('caliban.editor.notify').correct(why or 'You can answer the question now.')
   end)
 end
 
@@ -311,7 +311,7 @@ function M.because(chat, block)
   local question = taking(chat, block)
   return question
     and function()
-      vim.ui.input({ prompt = 'No, because: ' }, function(reason)
+      require('caliban.editor.prompt').ask({ prompt = 'No, because: ' }, function(reason)
         if reason then
           answer(chat, question, 'deny', reason)
         end

@@ -17,6 +17,9 @@ local phases = {
   },
 }
 
+--- The words for the key that sends into the running turn.
+local NOW = ' send now'
+
 --- The keys in Insert mode by phase.
 ---@type table<string, caliban.KeyWords[]?>
 local inserting = {
@@ -24,10 +27,6 @@ local inserting = {
   offline = { ':Caliban restart' },
   reviewing = { { '<C-s> send, review later', '<C-s> send' } },
 }
-
---- The keys while the cursor is in the transcript, and while it is on a change in the list there.
-local READING = { 'i write', '<CR> open or close', ']] [[ messages' }
-local ON_CHANGE = { 'i write', '<CR> go to the change', ']] [[ messages' }
 
 --- What the chat waits for, if an answer is due.
 ---@param chat caliban.Chat
@@ -51,7 +50,7 @@ local function in_insert(chat)
     return { '<C-s> send' }
   end
   local key = require('caliban.chat.steer').key()
-  local steer = (key == '<M-CR>' and key or '<Esc>' .. key) .. ' steer'
+  local steer = (key == '<M-CR>' and key or '<Esc>' .. key) .. NOW
   return inserting[phase] or { '<C-s> queue', steer }
 end
 
@@ -59,7 +58,7 @@ end
 ---@return caliban.KeyWords[]
 local function in_normal(chat)
   local phase, waits = chat.status and chat.status.phase or 'idle', due(chat)
-  local steer = require('caliban.chat.steer').key() .. ' steer'
+  local steer = require('caliban.chat.steer').key() .. NOW
   if waits == 'question' then
     return { { '<CR> answer in your own words', '<CR> answer' }, '<Tab> to the question' }
   elseif waits == 'plan' then
@@ -80,27 +79,52 @@ end
 ---@param chat caliban.Chat
 ---@return caliban.KeyWords[]
 local function in_transcript(chat)
-  local question = chat.question
+  local question, on_line = chat.question, require('caliban.chat.on_line')
   local lines = question and question.armed and question.lines
-  if lines then
+  if lines and on_line.under(chat, { 'ask' }) then
     return require('caliban.chat.reading').keys(lines[#lines] or '')
-  end
-  if chat.on_plan then
+  elseif chat.on_plan then
     return require('caliban.chat.plan_block').keys()
   end
-  return chat.listing and chat.listing.on_hunk and ON_CHANGE or READING
+  local all = { 'i write', ']] [[ messages' }
+  local enter = lines and 'G to the question' or on_line.enters(chat)
+  if enter then
+    table.insert(all, 2, enter)
+  end
+  return all
+end
+
+--- The keys and commands while the cursor is outside of the chat.
+---@param chat caliban.Chat
+---@return caliban.KeyWords[]
+local function outside(chat)
+  local phase = chat.status and chat.status.phase or 'idle' --[[@as string]]
+  local overlay = package.loaded['caliban.review.ui.overlay']
+  local all = overlay and overlay.keys(api.nvim_get_current_buf()) or {} ---@type caliban.KeyWords[]
+  if phase == 'offline' then
+    return { ':Caliban restart' }
+  elseif phase == 'reviewing' and #all == 0 then
+    all = { { ':Caliban next goes to the changes', ':Caliban next' } }
+  end
+  table.insert(all, { ':Caliban to the chat', ':Caliban' })
+  table.insert(all, phase ~= 'idle' and { ':Caliban stop', ':Caliban stop' } or nil)
+  return all
 end
 
 --- The keys for the window and the mode that the user is in.
 ---@param chat caliban.Chat
 ---@return caliban.KeyWords[]
----@return string more the key that shows the others
+---@return string? more the key that shows the others; nil if no key does
 local function keys(chat)
   local buf = api.nvim_get_current_buf()
-  if buf == chat.composer and api.nvim_get_mode().mode:find('^i') then
+  if buf == chat.transcript then
+    return in_transcript(chat), 'g? keys'
+  elseif buf ~= chat.composer then
+    return outside(chat), nil
+  elseif api.nvim_get_mode().mode:find('^i') then
     return in_insert(chat), '<Esc> more keys'
   end
-  return buf == chat.transcript and in_transcript(chat) or in_normal(chat), 'g? keys'
+  return in_normal(chat), 'g? keys'
 end
 
 --- The first `n` keys, then the key that shows the others.

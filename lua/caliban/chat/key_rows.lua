@@ -6,7 +6,7 @@ local M = {}
 local to_chat = {
   mode = 'n',
   lhs = '<Tab>',
-  desc = 'go to the chat, there to the question, the plan or the first change that waits',
+  desc = 'go to the question, the plan or the first change that waits in the chat',
   run = function(chat)
     require('caliban.chat.consent').read(chat)
   end,
@@ -63,6 +63,9 @@ local other = {
   end,
 }
 
+--- The rows that transcript and composer share.
+local both = { list, conversations, other }
+
 --- A key on the row of a worker. Elsewhere the key keeps its meaning.
 ---@param act 'open'|'stop'|'message'
 ---@return fun(chat: caliban.Chat): boolean # false if the cursor is on no such row
@@ -93,7 +96,8 @@ end
 function M.transcript(on)
   local desc = 'on a worker: send it a message'
   local message = { mode = 'n', lhs = 'm', desc = desc, run = M.on_worker('message'), own = true }
-  return vim.list_extend(choices(on), { message, link, follow, list, conversations, other })
+  local own = vim.list_extend(choices(on), { message, link, follow })
+  return vim.list_extend(own, both)
 end
 
 --- The keys that are mapped only while the cursor is on a change or on a plan.
@@ -105,7 +109,7 @@ end
 
 ---@return caliban.Key[]
 function M.composer()
-  return { to_chat, list, conversations, other }
+  return vim.list_extend({ to_chat }, both)
 end
 
 return M

@@ -11,23 +11,9 @@ local api = vim.api
 ---@field own? boolean do what the key does in Vim if `run` returns false
 ---@field remap? boolean apply mappings to the keys that `run` returns
 
----@return integer # row of the cursor, from 0
-local function row()
-  return api.nvim_win_get_cursor(0)[1] - 1
-end
-
---- The block under the cursor, if it has one of the shapes.
----@param chat caliban.Chat
----@param shapes string[]
----@return caliban.Block?
----@return integer the index of the cursor's line in the block
-local function under(chat, shapes)
-  local block, top = require('caliban.chat.paint').at(chat, row())
-  if block and vim.tbl_contains(shapes, block.shape) and row() >= top + (block.head or 0) then
-    return block, row() - top
-  end
-  return nil, 0
-end
+local key_rows = require('caliban.chat.key_rows')
+local on_line = require('caliban.chat.on_line')
+local under = on_line.under
 
 ---@param chat caliban.Chat
 ---@param message table
@@ -43,7 +29,6 @@ local function at_once(fn)
   return require('caliban.chat.at_once').keys(fn)
 end
 
-local key_rows = require('caliban.chat.key_rows')
 local on_worker = key_rows.on_worker
 
 --- A key on a question.
@@ -140,13 +125,13 @@ end
 ---@param chat caliban.Chat
 ---@return boolean|string
 local function toggle(chat)
-  local block, line = under(chat, { 'tool', 'thinking', 'boundary', 'ask' })
-  local is_part = block and block.shape == 'ask'
-  if not block or (is_part and not (chat.question and chat.question.folds[line + 1])) then
+  local block, line = on_line.fold(chat)
+  if not block then
     return on_list(chat, 'toggle') or false
   end
   chat.toggled = block.id
-  send(chat, { kind = 'toggle', block = block.id, line = is_part and line or nil })
+  local at = block.shape == 'ask' and line or nil
+  send(chat, { kind = 'toggle', block = block.id, line = at })
   return true
 end
 
@@ -287,14 +272,14 @@ local keys = {
     {
       mode = 'n',
       lhs = 's',
-      desc = 'on a question: yes, this session; on a held message: send it',
+      desc = 'on a question: yes, this session; on a message not sent yet: send it',
       run = allow_or_send,
       own = true,
     },
     {
       mode = 'n',
       lhs = 'S',
-      desc = 'on a held message: send all held messages',
+      desc = 'on a message not sent yet: send all of these',
       run = send_held(true),
       own = true,
     },

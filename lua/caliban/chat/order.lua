@@ -128,4 +128,20 @@ function M.asking(chat)
   return nil, 0
 end
 
+--- The last block that passes a test.
+---@param chat caliban.Chat
+---@param test fun(block: caliban.Block, row: integer): boolean?
+---@return caliban.Block?
+---@return integer row
+function M.last(chat, test)
+  local row = chat.total
+  for i = #chat.blocks, 1, -1 do
+    row = row - chat.blocks[i].n
+    if test(chat.blocks[i], row) then
+      return chat.blocks[i], row
+    end
+  end
+  return nil, 0
+end
+
 return M

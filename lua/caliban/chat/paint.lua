@@ -54,22 +54,6 @@ function M.at(chat, at)
   return nil, 0
 end
 
---- The last block that passes a test.
----@param chat caliban.Chat
----@param test fun(block: caliban.Block, row: integer): boolean?
----@return caliban.Block?
----@return integer row
-function M.last(chat, test)
-  local row = chat.total
-  for i = #chat.blocks, 1, -1 do
-    row = row - chat.blocks[i].n
-    if test(chat.blocks[i], row) then
-      return chat.blocks[i], row
-    end
-  end
-  return nil, 0
-end
-
 ---@param chat caliban.Chat
 ---@param first integer
 ---@param last integer
@@ -289,30 +273,34 @@ local function highlight(chat, update, block, row)
   end
 end
 
---- Calls `fn`, which changes the transcript. Then moves the windows that follow the end to the new end.
+--- Calls `fn`, which changes the transcript. Then moves the windows that follow the end to the new end, or to the first
+--- line of a new notice for which they have no room.
 ---@param chat caliban.Chat
 ---@param follow boolean
----@param fn fun()
+---@param fn fun(): integer? returns the row of a new notice
 ---@param except? integer a window that does not follow
 local function write(chat, follow, fn, except)
   local buf = chat.transcript
   local followers = require('caliban.chat.followers')
   local before = followers.note(chat, follow, except)
   vim.bo[buf].modifiable = true
-  local ok, err = pcall(fn)
+  local ok, result = pcall(fn)
   vim.bo[buf].modifiable = false
   local following = followers.after(chat, before)
   local last = api.nvim_buf_line_count(buf)
   for _, win in ipairs(following) do
     -- to the last column, because the end of a long paragraph is the new text
     api.nvim_win_set_cursor(win, { last, vim.v.maxcol - 1 })
+    local _ = ok and result and require('caliban.chat.reading').from(chat, win, result)
+  end
+  if ok and (chat.question or chat.status and chat.status.tour) then
+    require('caliban.chat.room').fit(chat)
   end
   if chat.question and ok then
-    require('caliban.chat.room').fit(chat)
     require('caliban.chat.reading').follow(chat, following)
   end
   if not ok then
-    error(err, 0)
+    error(result, 0)
   end
 end
 
@@ -352,17 +340,22 @@ function M.paint(chat, updates, reset)
         updates = vim.list_extend(own, updates)
       end
     end
+    local notice ---@type integer? the id
     for _, update in ipairs(updates) do
+      local is_new = update.shape == 'notice' and not reset and not order.find(chat, update.id)
+      notice = is_new and not update.remove and update.id or notice
       local block, row = apply(chat, update)
       if block then
         -- An error here must not fail the paint. The text is in the buffer already, and the program would paint it
         -- again.
         local ok, err = pcall(highlight, chat, update, block, row)
         if not ok then
-          vim.notify_once(tostring(err), vim.log.levels.ERROR, { title = 'Caliban' })
+          require('caliban.editor.notify').once(tostring(err))
         end
       end
     end
+    local block, _, row = order.find(chat, notice or -1)
+    return notice and block and row + (block.head or 0) or nil
   end, toggled and api.nvim_get_current_win() or nil)
   if reset and chat.unfitted then
     require('caliban.chat.near').refit(chat)
@@ -458,7 +451,7 @@ function M.last_line(chat, call, line)
   if not M.is_intact(chat) then
     return
   end
-  local block, row = M.last(chat, function(b)
+  local block, row = order.last(chat, function(b)
     return b.call == call and b.shape == 'ask'
   end)
   if block then

@@ -57,7 +57,7 @@ end
 function M.row(chat)
   local block, row = nil, 0 ---@type caliban.Block?, integer
   if waits(chat) then
-    block, row = require('caliban.chat.paint').last(chat, function(it)
+    block, row = require('caliban.chat.order').last(chat, function(it)
       return it.shape == 'plan'
     end)
   end

@@ -2,10 +2,15 @@
 --- waits until the user sends it, is shown completely.
 local M = {}
 
+local api = vim.api
+
 --- The most characters of a queued message to show.
 local MOST = 120
 --- The first message is cut to leave room for the keys only if it keeps at least this many cells.
 local LEAST = 20
+
+--- The words before a held message.
+local HELD = '◷ not sent: '
 
 ---@param message caliban.QueuedMessage
 ---@param room? integer the cells for the line of a queued message
@@ -19,10 +24,12 @@ local function shown(message, room)
   end
   local lines = vim.split(message.shown, '\n', { plain = true })
   for i, line in ipairs(lines) do
-    lines[i] = (i == 1 and '◷ held: ' or '        ') .. line
+    lines[i] = (i == 1 and HELD or (' '):rep(api.nvim_strwidth(HELD))) .. line
   end
   for _, it in ipairs(message.context) do
-    lines[#lines + 1] = '        ▏' .. require('caliban.editor.name').shown(it.path)
+    lines[#lines + 1] = (' '):rep(api.nvim_strwidth(HELD))
+      .. '▏'
+      .. require('caliban.editor.name').shown(it.path)
   end
   return lines
 end
@@ -35,8 +42,7 @@ end
 local function lines(queue, room)
   local all = { '' }
   for i, message in ipairs(queue) do
-    local keys = i == 1
-      and vim.api.nvim_strwidth(M.keys(queue)) + require('caliban.chat.beside').GAP
+    local keys = i == 1 and api.nvim_strwidth(M.keys(queue)) + require('caliban.chat.beside').GAP
     local rest = room and keys and room - keys >= LEAST and room - keys or room
     vim.list_extend(all, shown(message, rest))
   end

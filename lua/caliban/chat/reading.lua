@@ -5,13 +5,27 @@ local M = {}
 local api, fn = vim.api, vim.fn
 local ns = api.nvim_create_namespace('caliban.reading')
 
---- Whether a window has room for the question and all lines below it.
+--- Whether a window has room for all lines from this one on.
 ---@param win integer
----@param first integer the question's first line
+---@param first integer
 ---@return boolean
 local function fits(win, first)
   local rows = api.nvim_win_text_height(win, { start_row = first - 1 }).all
-  return rows <= api.nvim_win_get_height(win)
+  -- without the winbar, which `nvim_win_get_height()` counts
+  return rows <= fn.getwininfo(win)[1].height
+end
+
+--- Shows a notice from its first line if a window that follows the end has no room for it.
+---@param chat caliban.Chat
+---@param win integer
+---@param row integer the first row of the notice
+function M.from(chat, win, row)
+  if not chat.question and not fits(win, row + 1) then
+    api.nvim_win_set_cursor(win, { row + 1, 0 })
+    api.nvim_win_call(win, function()
+      fn.winrestview({ topline = row + 1 })
+    end)
+  end
 end
 
 --- The keys in the line of a question, each with its meaning.

@@ -14,6 +14,22 @@ local PLAN_CHAT, PLAN_CODE = 6, 2
 --- The phases in which the code has its full height: in `reviewing` the user looks at changes there.
 local calm = { idle = true, offline = true, reviewing = true }
 
+--- The rows of the tour's last words and of all that is below them, while the user is in the chat.
+---@param chat caliban.Chat
+---@param win integer
+---@return integer
+local function toured(chat, win)
+  local buf = api.nvim_get_current_buf()
+  local is_here = buf == chat.transcript or buf == chat.composer
+  if not (is_here and chat.status and chat.status.tour) then
+    return 0
+  end
+  local block, row = require('caliban.chat.order').last(chat, function(it)
+    return it.shape == 'text'
+  end)
+  return block and api.nvim_win_text_height(win, { start_row = row + (block.head or 0) }).all or 0
+end
+
 --- The height that a transcript's window should have at least.
 ---@param chat caliban.Chat
 ---@param win integer
@@ -26,13 +42,15 @@ local function least(chat, win)
   then
     rows = math.ceil(vim.o.lines / 2)
   end
+  local words, winbar = toured(chat, win), vim.wo[win].winbar ~= '' and 1 or 0
+  rows = words > 0 and math.max(rows, words + winbar) or rows
   local block, top = require('caliban.chat.order').asking(chat)
   if block then
     -- the keys below the first line are shown only where the question does not fit
     require('caliban.chat.reading').clear(chat)
     local first = top + (block.head or 0)
     local text = api.nvim_win_text_height(win, { start_row = first }).all
-    rows = math.max(rows, text + (vim.wo[win].winbar ~= '' and 1 or 0))
+    rows = math.max(rows, text + winbar)
   end
   return rows
 end

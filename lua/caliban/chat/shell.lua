@@ -17,6 +17,12 @@ local FLOOD = 16 * 1024 * 1024
 ---@type table<caliban.ShellRun, true>
 local running = {}
 
+--- What the commands have printed, by the excerpt that goes with the next message.
+---@type table<caliban.Excerpt, string[]>
+local printed = setmetatable({}, { __mode = 'k' })
+--- The lines of it that are shown at the composer. Of more lines, the first two and the last two are shown.
+local FEW = 5
+
 --- The output without escape sequences and control characters.
 ---@param text string
 ---@return string
@@ -48,8 +54,28 @@ local function excerpt(run, command, result)
   if is_cut then
     text = '(the beginning is left out)\n' .. text:sub(-MOST):gsub('^[^\n]*\n', '', 1)
   end
-  local shown = ('$ %s\n%s%s'):format(command, plain(text):gsub('%s+$', ''), ending(run, result))
-  return { kind = 'buffer', path = '! ' .. command, text = shown } --[[@as caliban.Excerpt]]
+  local output = plain(text):gsub('%s+$', '') .. ending(run, result)
+  local shown = ('$ %s\n%s'):format(command, output)
+  local it = { kind = 'buffer', path = '! ' .. command, text = shown } ---@type caliban.Excerpt
+  printed[it] = output == '' and {} or vim.split(vim.trim(output), '\n', { plain = true })
+  return it
+end
+
+--- The beginning and the end of what a command has printed, for the rows below its chip.
+---@param of caliban.Excerpt
+---@param width integer
+---@return string[]
+function M.preview(of, width)
+  local lines, icon = printed[of] or {}, require('caliban.editor.icons').of
+  local rows = lines
+  if #lines > FEW then
+    local more = icon('… %d more lines · K shows all'):format(#lines - FEW + 1)
+    rows = { lines[1], lines[2], more, lines[#lines - 1], lines[#lines] }
+  end
+  local name, cut = require('caliban.editor.name'), require('caliban.chat.fit').cut
+  return vim.tbl_map(function(row)
+    return '  ' .. cut(name.shown(row:sub(1, 1000):gsub('\t', '  ')), width - 2)
+  end, rows)
 end
 
 --- Ends a command and all processes that it has started.
@@ -98,10 +124,6 @@ function M.run(chat, text, add)
   local done = vim.schedule_wrap(function(result)
     running[run] = nil
     add(chat, excerpt(run, command, result))
-    require('caliban.editor.notify').say(
-      'The output goes with your next message.',
-      vim.log.levels.INFO
-    )
   end)
   local function read(_, piece)
     take(run, piece)

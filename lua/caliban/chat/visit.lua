@@ -138,7 +138,7 @@ function M.message(chat, step)
   if step < 0 then
     require('caliban.chat.above').wait(chat)
   end
-  require('caliban.chat.paint').last(chat, function(block, top)
+  require('caliban.chat.order').last(chat, function(block, top)
     if block.shape == 'user' then
       table.insert(rows, 1, top + (block.head or 0))
     end

@@ -41,9 +41,6 @@ end
 --- Updates the key hints at the composer.
 ---@param chat caliban.Chat
 function M.hint(chat)
-  if chat.listing then
-    chat.listing.hinted = chat.listing.on_hunk
-  end
   for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
     require('caliban.chat.bars').keys(chat, win)
   end
@@ -170,22 +167,27 @@ local function watch_breaks()
   })
 end
 
---- Begins to watch whether the cursor is on a change in a list or on a plan that waits, where keys have other meanings.
-local function watch_changes()
+--- Begins to watch on which line of a transcript the cursor is, and whether the user is in a file under review: the keys
+--- have other meanings there.
+local function watch_cursor()
+  local group = api.nvim_create_augroup('caliban_cursor', {})
   -- scheduled, because the list notes only at this event whether the cursor is on a hunk
   local update = vim.schedule_wrap(function(chat)
-    local listing = chat.listing ---@type caliban.Listing?
-    local other = listing ~= nil and listing.on_hunk ~= listing.hinted
-    if require('caliban.chat.plan_keys').map(chat) or other then
-      M.hint(chat)
-    end
+    require('caliban.chat.plan_keys').map(chat)
+    M.hint(chat)
   end)
   api.nvim_create_autocmd('CursorMoved', {
-    group = api.nvim_create_augroup('caliban_changes', {}),
+    group = group,
     callback = function(args)
       local chat = require('caliban.chat.chats').of(args.buf)
-      local _ = chat and (chat.listing or chat.status and chat.status.plan) and update(chat)
+      local _ = chat and args.buf == chat.transcript and update(chat)
     end,
+  })
+  api.nvim_create_autocmd('BufEnter', {
+    group = group,
+    callback = vim.schedule_wrap(function()
+      vim.tbl_map(M.hint, require('caliban.chat.chats').all)
+    end),
   })
 end
 
@@ -193,7 +195,7 @@ end
 function M.watch()
   watch_sizes()
   watch_breaks()
-  watch_changes()
+  watch_cursor()
   local group = api.nvim_create_augroup('caliban_winbar', {})
   local due = false
   -- Updates the winbars only once for many events, because another plugin may replace each new
@@ -202,7 +204,10 @@ function M.watch()
     local _ = due
       or vim.schedule(function()
         due = false
-        vim.tbl_map(M.decorate, require('caliban.chat.chats').all)
+        for _, chat in ipairs(require('caliban.chat.chats').all) do
+          require('caliban.chat.room').fit(chat)
+          M.decorate(chat)
+        end
       end)
     due = true
   end

@@ -39,7 +39,7 @@ end
 --- The worker on the cursor's line of the transcript.
 ---@param chat caliban.Chat
 ---@return caliban.WorkerRow?
-local function under(chat)
+function M.under(chat)
   if api.nvim_get_current_buf() ~= chat.transcript then
     return nil
   end
@@ -78,7 +78,10 @@ function M.message(chat, worker, text)
   if text then
     return send(text)
   end
-  vim.ui.input({ prompt = ('Message to w%d: '):format(worker.worker) }, send)
+  require('caliban.editor.prompt').ask(
+    { prompt = ('Message to w%d: '):format(worker.worker) },
+    send
+  )
 end
 
 ---@param chat caliban.Chat
@@ -100,7 +103,7 @@ end
 ---@param act 'open'|'stop'|'message'
 ---@return boolean # false if the cursor is on no such line
 function M.press(chat, act)
-  local worker = under(chat)
+  local worker = M.under(chat)
   if worker then
     vim.schedule(function()
       M.act(chat, worker, act)

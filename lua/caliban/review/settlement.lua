@@ -14,7 +14,7 @@ local verdict = require('caliban.review.verdict')
 
 --- The buffer's text before the write that ends the review, because the write may close the buffer.
 local texts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
---- What told the last look at the file on disk that it has not changed since.
+--- The times, the size and the number of the file on disk at the last look.
 local stamps = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
 --- The diagnostics before the edits of a review that is not settled yet.
 local diagnostics = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Before>
@@ -335,7 +335,7 @@ function M.save(r)
   local is_as_before = none and not r.create and state.ends_as_before(r, eol)
   local is_ended = not r.eol or is_as_before or bytes.keeps_end(r.buf, disk or '', eol)
   if is_there and is_ended and (none or not bytes.changed(r.buf)) then
-    -- if the user has rejected everything and changed options such as 'fileformat', they save the file when they like
+    -- The user may have changed options such as 'fileformat'. Then the user saves the file.
     if not bytes.changed(r.buf) then
       unmodified(r)
     end

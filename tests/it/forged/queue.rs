@@ -3,7 +3,7 @@
 use super::*;
 use crate::review::scene::write;
 
-const WAITS: &str = "held: delete the tests";
+const WAITS: &str = "not sent: delete the tests";
 
 /// A session file with two messages in its queue and a mode that allows more than the user's settings.
 fn queued_and_wide(server: &Server) -> Setup {
@@ -174,11 +174,11 @@ fn held_messages_show_invisible_characters_and_are_not_sent_by_macros() {
         file["queue"] = json!([{"id": 1, "text": "delete\u{202e} nothing\u{1b}[2J"}]);
     });
     let nvim = opened(&setup);
-    nvim.wait_transcript("held: delete[U+202E] nothing[U+001B][2J");
-    nvim.go_to_transcript("held: delete");
+    nvim.wait_transcript("not sent: delete[U+202E] nothing[U+001B][2J");
+    nvim.go_to_transcript("not sent: delete");
     nvim.lua("vim.fn.setreg('q', 's')", &[]);
     nvim.keys("@q<Esc>");
-    assert!(nvim.transcript().contains("held: delete"));
+    assert!(nvim.transcript().contains("not sent: delete"));
     server.reply(Reply::said("Done so."));
     nvim.keys("s");
     nvim.wait_transcript("Done so.");

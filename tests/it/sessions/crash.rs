@@ -22,13 +22,13 @@ fn the_programs_death_is_reported_and_loses_no_text() {
     server.reply(Reply::said("And here."));
     nvim.keys("<Esc>:Caliban restart<CR>");
     nvim.wait_screen("! Interrupted: ");
-    nvim.wait_screen("held: and the tests?");
+    nvim.wait_screen("not sent: and the tests?");
     assert_eq!(count(&nvim, "main", "I see"), 1);
     assert_eq!(count(&nvim, "main", "The program ended"), 0);
     nvim.keys("<C-s>");
     nvim.wait_screen("Back again.");
     nvim.wait_phase("idle");
-    nvim.go_to_transcript("held: and the tests?");
+    nvim.go_to_transcript("not sent: and the tests?");
     nvim.keys("s");
     nvim.wait_screen("And here.");
     let requests = server.wait_requests(3);

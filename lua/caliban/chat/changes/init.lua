@@ -75,8 +75,8 @@ local function map(chat)
   if chat.listing then
     chat.listing.on_hunk = on and on.hunk ~= nil or false
   end
-  local mappings = on and require('caliban.chat.changes.mappings').all
-  require('caliban.chat.cursor_keys').set(buf, 'change', mappings or nil)
+  local mappings = on and require('caliban.chat.changes.mappings').all or nil
+  require('caliban.chat.cursor_keys').set(buf, 'change', mappings)
 end
 
 ---@param chat caliban.Chat
@@ -115,6 +115,16 @@ local function fill(chat)
   end
 end
 
+--- Maps the keys of the list in the composer too while a change waits, where they lead to the list.
+---@param chat caliban.Chat
+---@param waits boolean
+local function lead(chat, waits)
+  if require('caliban.chat.chats').usable(chat.composer) then
+    local leading = waits and require('caliban.chat.changes.mappings').leading(chat) or nil
+    require('caliban.chat.cursor_keys').set(chat.composer, 'change', leading)
+  end
+end
+
 --- Composes the list from the reviews and shows it.
 ---@param chat caliban.Chat
 ---@param follow? boolean whether windows with the cursor at the end move to the new end; default: true
@@ -127,6 +137,7 @@ function M.refresh(chat, follow)
   local room = require('caliban.chat.beside').room(chat)
   local lines, items, waits = list.compose(listing, listing.spread, room)
   listing.waits = waits
+  lead(chat, waits)
   local top = require('caliban.chat.paint').review(chat, lines, waits, follow ~= false)
   if top then
     local shrinks = #items < #listing.items

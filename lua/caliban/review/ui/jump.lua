@@ -145,7 +145,7 @@ function M.quickfix(open)
     return require('caliban.editor.notify').show('Nothing is under review.')
   end
   vim.fn.setqflist({}, ' ', { title = 'Caliban review', items = items })
-  vim.cmd.copen()
+  vim.cmd.copen({ count = math.max(1, math.min(#items, math.floor(vim.o.lines / 3))) })
 end
 
 return M

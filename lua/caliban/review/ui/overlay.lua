@@ -84,6 +84,21 @@ function M.key(buf, desc)
   return state and maps.key(buf, state.keys, desc) or COMMANDS[desc]
 end
 
+--- The keys of a file under review, in words; none for other buffers.
+---@param buf integer
+---@return string[]
+function M.keys(buf)
+  local worded = require('caliban.review.ui.hint').worded
+  return shown[buf]
+      and not undone.holds(shown[buf].review)
+      and {
+        worded(M.key(buf, 'accept hunk'), 'accept'),
+        worded(M.key(buf, 'reject hunk'), 'reject'),
+        worded(M.key(buf, 'next hunk'), 'next'),
+      }
+    or {}
+end
+
 --- The message for a cursor that is on no hunk.
 ---@return string
 function M.no_hunk()

@@ -1,0 +1,52 @@
+--- What the transcript's line under the cursor is, and what `<CR>` does on it.
+local M = {}
+
+local api = vim.api
+
+--- The shapes of blocks that open and close.
+M.FOLDS = { 'tool', 'thinking', 'boundary', 'ask' }
+
+--- The block under the cursor, if it has one of the shapes.
+---@param chat caliban.Chat
+---@param shapes string[]
+---@return caliban.Block?
+---@return integer the index of the cursor's line in the block
+function M.under(chat, shapes)
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  local block, top = require('caliban.chat.paint').at(chat, row)
+  if block and vim.tbl_contains(shapes, block.shape) and row >= top + (block.head or 0) then
+    return block, row - top
+  end
+  return nil, 0
+end
+
+--- The block under the cursor, if `<CR>` opens or closes it.
+---@param chat caliban.Chat
+---@return caliban.Block?
+---@return integer the index of the cursor's line in the block
+function M.fold(chat)
+  local block, line = M.under(chat, M.FOLDS)
+  local is_part = block and block.shape == 'ask'
+  if not block or is_part and not (chat.question and chat.question.folds[line + 1]) then
+    return nil, 0
+  end
+  return block, line
+end
+
+--- What `<CR>` does on the transcript's line under the cursor, in words.
+---@param chat caliban.Chat
+---@return string? # nil if it does nothing there
+function M.enters(chat)
+  local listing = chat.listing
+  if listing and listing.on_hunk then
+    return '<CR> go to the change'
+  elseif M.under(chat, { 'queue' }) then
+    return '<CR> edit'
+  elseif require('caliban.chat.workers').under(chat) then
+    return '<CR> open its chat'
+  elseif M.fold(chat) or listing and require('caliban.chat.changes').under(chat) then
+    return '<CR> open or close'
+  end
+end
+
+return M
