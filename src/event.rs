@@ -17,7 +17,7 @@ mod tuning;
 mod worker;
 
 pub use access::{Access, Guarded};
-pub use awaited::Awaited;
+pub use awaited::{Awaited, Rest, Undecided};
 pub use compaction::{Compaction, Handoff};
 pub use failure::{Biggest, Failure, Limit};
 pub use grant::{Grant, in_one_line};

@@ -239,7 +239,7 @@ impl Program {
             }
             // These commands are ignored: the draft was moved to the session that was opened in its place, and the
             // check of an edit's diagnostics matters only to a running session.
-            (None, Command::Draft(_) | Command::Checked(_)) => (),
+            (None, Command::Draft(_) | Command::Checked(_) | Command::Left(_)) => (),
             (None, _) => self.absent(&session),
         }
     }

@@ -354,7 +354,7 @@ impl Outcome {
                  not in the file."
             )),
             (Fate::Thrown, Since::Same) => Some(format!(
-                "{capital} in {path} {was} thrown away outside of the editor: {is} not in the file."
+                "{capital} in {path} {was} undone by another program: {is} not in the file."
             )),
             (Fate::Left, Since::Same) => {
                 Some(format!("The user did not decide on {all} in {path}: {is} in the file."))
@@ -435,7 +435,7 @@ fn counted(fate: Fate, since: Since) -> &'static str {
         Fate::Kept if is_reversed => "accepted, but not in the file any more",
         Fate::Undone if is_reversed => "rejected, but in the file again",
         Fate::Reverted if is_reversed => "taken back by a formatter, but in the file again",
-        Fate::Thrown if is_reversed => "thrown away outside of the editor, but in the file again",
+        Fate::Thrown if is_reversed => "undone by another program, but in the file again",
         Fate::Left if is_reversed => "not decided on and not in the file",
         Fate::Kept => "accepted",
         Fate::Undone => "rejected and undone",
@@ -444,7 +444,7 @@ fn counted(fate: Fate, since: Since) -> &'static str {
         Fate::Reworked => "reworked by the user",
         Fate::Superseded => "changed again by your later edit",
         Fate::Reverted => "taken back by a formatter or an autocommand",
-        Fate::Thrown => "thrown away outside of the editor",
+        Fate::Thrown => "undone by another program",
         Fate::Left => "not decided on",
     }
 }

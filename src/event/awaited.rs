@@ -1,7 +1,8 @@
-//! How many changes of a call wait for the user's decision, by kind.
+//! How many changes of a call wait for the user's decision, by kind, and where they are.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::path::PathBuf;
 
 /// The number of changes of each kind on which the user has not decided yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,8 +44,13 @@ impl Awaited {
     }
 
     pub fn is_one(self) -> bool {
+        self.changes() == 1
+    }
+
+    /// The number of changes of all kinds.
+    pub fn changes(self) -> u32 {
         let counts = [self.hunks, self.deletions, self.renamings, self.empty];
-        counts.into_iter().map(u64::from).sum::<u64>() == 1
+        counts.into_iter().fold(0, u32::saturating_add)
     }
 }
 
@@ -64,6 +70,29 @@ impl fmt::Display for Awaited {
             .collect();
         f.write_str(if said.is_empty() { "no change" } else { "" })?;
         f.write_str(&said.join(", "))
+    }
+}
+
+/// What waits for the user's decision at some moment, of all changes under review.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rest {
+    /// Whether the user has decided on some of the changes of these files.
+    pub is_partly_decided: bool,
+    pub files: Vec<Undecided>,
+}
+
+/// The changes of a file that wait for the user's decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undecided {
+    pub path: PathBuf,
+    pub changes: u32,
+    /// The first line of each hunk.
+    pub lines: Vec<u32>,
+}
+
+impl Rest {
+    pub fn changes(&self) -> u32 {
+        self.files.iter().fold(0, |sum, it| sum.saturating_add(it.changes))
     }
 }
 

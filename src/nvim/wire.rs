@@ -32,7 +32,7 @@ pub use plan::*;
 pub use questions::*;
 pub use servers::{CheckState, Checked, Consult, Found, Unparsed};
 pub use todo::*;
-pub use verdict::{ProposedText, Reason, Reviewed, WireFormatting};
+pub use verdict::{Left, ProposedText, Reason, Reviewed, WireFormatting};
 pub use workers::{ChosenMode, WorkerMessage};
 
 use crate::conversation::report::{Level, Status};
@@ -177,6 +177,7 @@ pub enum FromNvim {
     Yield(Yield),
     Arrived(Arrived),
     Reviewed(Reviewed),
+    Left(Left),
     Found(Found),
     Checked(Checked),
     Unparsed(Unparsed),

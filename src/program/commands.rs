@@ -1,6 +1,6 @@
 //! Converts the editor's messages to one session into the commands of that session's agent.
 
-use crate::agent::{Act, Answer, Command};
+use crate::agent::{Act, Answer, Check, Command};
 use crate::event::{Ruling, SessionId};
 use crate::message::CallId;
 use crate::nvim::wire::{FromNvim, WireRuling};
@@ -57,16 +57,18 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
         FromNvim::Respond(it) => it.into(),
         FromNvim::Todo(it) => it.into(),
         FromNvim::Plan(it) => it.into(),
-        FromNvim::Checked(it) => {
-            let (session, check) = it.into();
-            (session, Command::Checked(Box::new(check)))
+        FromNvim::Left(it) => {
+            let (session, rest) = it.into();
+            (session, Command::Left(rest))
         }
-        FromNvim::Unparsed(it) => {
-            let (session, check) = it.into();
-            (session, Command::Checked(Box::new(check)))
-        }
+        FromNvim::Checked(it) => checked(it.into()),
+        FromNvim::Unparsed(it) => checked(it.into()),
         message => return Err(Box::new(message)),
     })
+}
+
+fn checked((session, check): (SessionId, Check)) -> (SessionId, Command) {
+    (session, Command::Checked(Box::new(check)))
 }
 
 fn answered(ruling: WireRuling, reason: String) -> Answer {

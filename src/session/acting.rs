@@ -2,7 +2,7 @@
 
 use super::{
     Effect, Event, Input, LOOP_END, LOOP_REFUSED, MAX_CHILDREN, MAX_READS, MAX_REQUESTS, Open,
-    Phase, Session, State, Step, audit, changed, say,
+    Phase, Session, State, Step, audit, changed, say, under_review,
 };
 use crate::event::{Access, End, Mode, Offer, Plan, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
@@ -235,6 +235,34 @@ impl Session {
         self.advance(turn, step);
     }
 
+    pub(super) fn reviewed(&mut self, path: PathBuf, answers: Vec<ToolAnswer>, step: &mut Step) {
+        self.record(Event::Reviewed { path }, step);
+        self.take_verdicts(answers, step);
+    }
+
+    /// Answers calls with the user's verdicts. If a call was already answered, the model gets the verdict with the next
+    /// request. A verdict may arrive before the message that the change is in its buffer.
+    pub(super) fn take_verdicts(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
+        let mut answered = None;
+        for answer in answers {
+            let reviewing = self.open().iter().any(|it| {
+                let is_running = it.state == State::Running && it.access.edits();
+                let is_open = is_running || matches!(it.state, State::Reviewing { .. });
+                it.call.id == answer.id && is_open
+            });
+            match self.turn() {
+                Some(turn) if reviewing => {
+                    self.record(Event::Answered { turn, answer }, step);
+                    answered = Some(turn);
+                }
+                _ => self.record(Event::Noted { text: answer.text }, step),
+            }
+        }
+        if let Some(turn) = answered {
+            self.advance(turn, step);
+        }
+    }
+
     pub(super) fn review_lost(&mut self, path: PathBuf, step: &mut Step) {
         let text = say::review_lost(&path, &self.root);
         self.record(Event::Reviewed { path }, step);
@@ -289,11 +317,14 @@ impl Session {
     /// without the verdict.
     pub(super) fn leave_review(&mut self, turn: TurnId, step: &mut Step) {
         let is_subagent = self.subagent_of().is_some();
+        let rest = std::mem::take(&mut self.rest);
         let answers = self.open().iter().filter_map(|it| match it.state {
             State::Reviewing { what, .. } if is_subagent => {
-                Some(say::undecided_in_subagent(&it.call.id, what))
+                Some(under_review::undecided_in_subagent(&it.call.id, what))
             }
-            State::Reviewing { what, .. } => Some(say::undecided(&it.call.id, what)),
+            State::Reviewing { what, .. } => {
+                Some(under_review::undecided(&it.call.id, what, &rest, &self.root))
+            }
             State::Ready => Some(say::not_run_undecided(&it.call.id)),
             _ => None,
         });

@@ -1,7 +1,7 @@
 //! How each event changes the session's state. The same code is used while a session runs and when its events are
 //! replayed from a file.
 
-use super::{Consult, Message, Open, Phase, Role, Session, State, say, title};
+use super::{Consult, Message, Open, Phase, Role, Session, State, say, title, under_review};
 use crate::event::{
     Access, End, Event, Measure, Mode, Named, Plan, Queued, Ruling, Tuning, TurnId,
 };
@@ -354,7 +354,9 @@ impl Session {
             let answers = open.into_iter().map(|it| match &it.state {
                 State::Done(answer) => answer.clone(),
                 State::Running => it.told(say::cut_short(&it.call.id, &it.access, why)),
-                State::Reviewing { what, .. } => say::left_reviewing(&it.call.id, *what, why),
+                State::Reviewing { what, .. } => {
+                    under_review::left_reviewing(&it.call.id, *what, why)
+                }
                 State::Ready | State::Asking { .. } | State::Allowed => {
                     it.told(say::never_begun(&it.call.id, why))
                 }

@@ -3,7 +3,7 @@
 use super::{Consult, Response, WorkerInput};
 use crate::event::{
     Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Order, Parent, Plan,
-    PlanVerdict, Profile, Recipient, Ruling, SessionId, Trim, Tuning, TurnId, WorkerId,
+    PlanVerdict, Profile, Recipient, Rest, Ruling, SessionId, Trim, Tuning, TurnId, WorkerId,
 };
 use crate::message::{CallId, Excerpt, FileDiff, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
@@ -162,6 +162,8 @@ pub enum Input {
         path: PathBuf,
         answers: Vec<ToolAnswer>,
     },
+    /// The user sends a message while these changes wait for their decision.
+    Left(Rest),
     /// The editor in which this file was under review has ended, so the proposed text is lost.
     ReviewLost {
         path: PathBuf,

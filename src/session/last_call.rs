@@ -1,7 +1,7 @@
 //! A call that ends the turn, because the user has to answer before the model goes on. The calls before it are done
 //! first, the calls after it are skipped. So every call has one answer, and the user's answer begins the next turn.
 
-use super::{Event, Open, Session, State, Step, say};
+use super::{Event, Open, Session, State, Step, say, under_review};
 use crate::event::{Access, End, TurnId};
 use crate::message::ToolAnswer;
 use crate::policy::Decision;
@@ -70,7 +70,9 @@ impl Session {
         let last = self.open().iter().find(|it| it.call.id == answer.id);
         let tool = last.map(|it| it.call.tool.clone()).unwrap_or_default();
         let reviewing = self.open().iter().filter_map(|it| match &it.state {
-            State::Reviewing { what, .. } => Some(say::undecided_at_end(&it.call.id, *what, &tool)),
+            State::Reviewing { what, .. } => {
+                Some(under_review::undecided_at_end(&it.call.id, *what, &tool))
+            }
             _ => None,
         });
         for answer in reviewing.collect::<Vec<_>>() {

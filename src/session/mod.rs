@@ -27,6 +27,7 @@ mod taint;
 mod title;
 mod trim;
 mod unattended;
+mod under_review;
 mod undo;
 mod workers;
 mod wrote;
@@ -39,20 +40,20 @@ pub use input::{Effect, Entry, Input, Step};
 pub use inquiry::Response;
 pub use narrow::NOTIFY;
 pub use say::{
-    NO_ANSWER, PLAN_REPLACED, UNDER_REVIEW, ending, is_dropped_plan, is_for_both, is_over_limit,
-    mode_of,
+    NO_ANSWER, PLAN_REPLACED, ending, is_dropped_plan, is_for_both, is_over_limit, mode_of,
 };
 pub use spending::{Limit, Limits};
 pub use taint::Exposure;
 pub use title::{title, width};
 pub use unattended::{Unattended, ending_alone};
+pub use under_review::UNDER_REVIEW;
 pub use undo::Prompt;
 pub use workers::{WORKER_REQUESTS, WorkerInput, Workers, has_run_out, is_coordinating, is_held};
 pub use wrote::reminded;
 
 use crate::event::{
     Access, Awaited, Compaction, End, Event, Grant, Job, Measure, Mode, Named, Parent, Plan,
-    Planning, Profile, Queued, Recipient, Trim, Tuning, TurnId,
+    Planning, Profile, Queued, Recipient, Rest, Trim, Tuning, TurnId,
 };
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, FileDiff, Message, Reply, Role, Stop, ToolAnswer,
@@ -147,6 +148,8 @@ pub struct Session {
     pub reviewing: Vec<PathBuf>,
     /// The permissions that the user gave for the session. Never saved: a session's file must grant nothing.
     pub granted: Vec<Grant>,
+    /// What waited for the user's decision when they sent their last message. Never saved.
+    pub rest: Rest,
     /// Files with accepted text that is not on disk. The question about a command names them, because they are saved
     /// before the command runs. Never saved.
     pub unsaved: Vec<String>,
@@ -248,6 +251,7 @@ impl Session {
             Input::Unreviewed { turn, call, path } => self.unreviewed(turn, &call, path, &mut step),
             Input::Unrecorded { turn, call, why } => self.unrecorded(turn, call, &why, &mut step),
             Input::Reviewed { path, answers } => self.reviewed(path, answers, &mut step),
+            Input::Left(rest) => self.rest = rest,
             Input::ReviewLost { path } => self.review_lost(path, &mut step),
             Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
             Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
@@ -434,34 +438,6 @@ impl Session {
         if self.turn() == Some(turn) {
             let what = before.plus(what);
             self.record(Event::Proposed { turn, call, path, what, diff }, step);
-        }
-    }
-
-    fn reviewed(&mut self, path: PathBuf, answers: Vec<ToolAnswer>, step: &mut Step) {
-        self.record(Event::Reviewed { path }, step);
-        self.take_verdicts(answers, step);
-    }
-
-    /// Answers calls with the user's verdicts. If a call was already answered, the model gets the verdict with the next
-    /// request. A verdict may arrive before the message that the change is in its buffer.
-    fn take_verdicts(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
-        let mut answered = None;
-        for answer in answers {
-            let reviewing = self.open().iter().any(|it| {
-                let is_running = it.state == State::Running && it.access.edits();
-                let is_open = is_running || matches!(it.state, State::Reviewing { .. });
-                it.call.id == answer.id && is_open
-            });
-            match self.turn() {
-                Some(turn) if reviewing => {
-                    self.record(Event::Answered { turn, answer }, step);
-                    answered = Some(turn);
-                }
-                _ => self.record(Event::Noted { text: answer.text }, step),
-            }
-        }
-        if let Some(turn) = answered {
-            self.advance(turn, step);
         }
     }
 

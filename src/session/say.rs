@@ -2,7 +2,7 @@
 
 use super::workers::is_coordinating;
 use super::wrote::REMINDER;
-use crate::event::{Access, Awaited, End, Failure, MODES, Matter, Mode};
+use crate::event::{Access, End, Failure, MODES, Matter, Mode};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use crate::policy::{Question, Reason};
 use std::path::Path;
@@ -184,49 +184,6 @@ pub(super) fn denied(
         text.push_str(&format!("\nAccepted, but not on disk yet: {}.", unsaved.join(", ")));
     }
     ToolAnswer { verdict: true, ..ToolAnswer::failed(call, text, "denied") }
-}
-
-/// The summary of an answer to an edit on which the user has not decided.
-pub const UNDER_REVIEW: &str = "under review";
-
-/// What is known of an edit before its verdict. The user may have decided on a part of it.
-fn under_review(what: Awaited) -> String {
-    if what.is_one() {
-        return format!(
-            "Not decided yet: {what} of this edit is under review in the user's buffer, not on disk."
-        );
-    }
-    format!(
-        "Not all decided yet: {what} of this edit are under review in the user's buffer. Those that the user has \
-         accepted so far may be on disk, the others are not."
-    )
-}
-
-pub(super) fn undecided(call: &CallId, what: Awaited) -> ToolAnswer {
-    let text = format!(
-        "{} The user sent a message first; the user's verdict on this edit will follow.",
-        under_review(what)
-    );
-    ToolAnswer::done(call, text, UNDER_REVIEW)
-}
-
-/// As `undecided`, for a subagent, which may have ended before the user decides.
-pub(super) fn undecided_in_subagent(call: &CallId, what: Awaited) -> ToolAnswer {
-    let text = format!(
-        "{} The user wants the work to go on before the review. Make no more edits than your task needs, and say in \
-         your report that these edits are not decided.",
-        under_review(what)
-    );
-    ToolAnswer::done(call, text, UNDER_REVIEW)
-}
-
-/// The answer to an edit under review when a call of this tool ends the turn.
-pub(super) fn undecided_at_end(call: &CallId, what: Awaited, tool: &str) -> ToolAnswer {
-    let text = format!(
-        "{} Your call of `{tool}` ended the turn first; the user's verdict on this edit will follow.",
-        under_review(what)
-    );
-    ToolAnswer::done(call, text, UNDER_REVIEW)
 }
 
 pub(super) fn review_lost(path: &Path, root: &Path) -> String {
@@ -418,15 +375,6 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
     ToolAnswer::failed(call, text, summary)
 }
 
-pub(super) fn left_reviewing(call: &CallId, what: Awaited, why: &End) -> ToolAnswer {
-    let text = format!(
-        "{what} {} still under the user's review: {}. The user's verdict on this edit will follow.",
-        if what.is_one() { "is" } else { "are" },
-        ended(why)
-    );
-    ToolAnswer::done(call, text, UNDER_REVIEW)
-}
-
 /// The note for the model about a turn that did not end by itself.
 pub(super) fn aftermath(why: &End) -> Option<&'static str> {
     match why {
@@ -487,7 +435,7 @@ pub(super) fn compaction_ended(why: &End) -> String {
     }
 }
 
-fn ended(why: &End) -> &'static str {
+pub(super) fn ended(why: &End) -> &'static str {
     match why {
         End::Cancelled => "the user stopped the turn",
         End::Interrupted => "the editor or Caliban ended",

@@ -54,6 +54,39 @@ fn a_model_that_goes_on_writing_its_calls_as_text_ends_its_turn_with_the_next_st
     nvim.ask("hello", "Hello.");
 }
 
+/// A call of `read` in the formats of open models, as a server gives it that does not know them.
+const FORMATS: [&str; 14] = [
+    "<function_calls>\n<invoke name=\"read\">\n<parameter name=\"path\">a.txt</parameter>\n</invoke>\n</function_calls>",
+    "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a.txt\"}}\n</tool_call>",
+    "<tool_call>\n<function=read>\n<parameter=path>\na.txt\n</parameter>\n</function>\n</tool_call>",
+    "[TOOL_CALLS][{\"name\": \"read\", \"arguments\": {\"path\": \"a.txt\"}}]",
+    "[TOOL_CALLS]read[ARGS]{\"path\": \"a.txt\"}",
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>{\"path\": \"a.txt\"}\
+     <|tool_call_end|><|tool_calls_section_end|>",
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>read<｜tool▁sep｜>{\"path\": \"a.txt\"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "<tool_call>read\n<arg_key>path</arg_key>\n<arg_value>a.txt</arg_value>\n</tool_call>",
+    "<|channel|>commentary to=functions.read <|constrain|>json<|message|>{\"path\": \"a.txt\"}<|call|>",
+    "<|python_tag|>{\"name\": \"read\", \"parameters\": {\"path\": \"a.txt\"}}",
+    "functools[{\"name\": \"read\", \"arguments\": {\"path\": \"a.txt\"}}]",
+    "{\"name\": \"read\", \"arguments\": {\"path\": \"a.txt\"}}",
+    "[read(path=\"a.txt\")]",
+    "Action: read\nAction Input: {\"path\": \"a.txt\"}",
+];
+
+#[test]
+fn a_call_in_each_format_of_open_models_is_no_answer_of_a_run() {
+    for format in FORMATS {
+        let server = Server::start();
+        server.reply(Reply::said(&format!("I look.\n\n{format}")));
+        server.reply(Reply::new().call("c1", "read", json!({ "path": "a.txt" })));
+        server.reply(Reply::said("It says alpha."));
+        let ran = Ran::of(&mut setup(&server).program(&["run", "what does a.txt say?"]));
+        assert_eq!((ran.code, ran.out.trim()), (0, "It says alpha."), "{format}: {}", ran.err);
+        let requests = server.requests();
+        assert!(requests[1].last_user_text().contains(REMINDER), "{format}");
+    }
+}
+
 #[test]
 fn an_example_of_a_call_in_a_code_block_is_an_answer() {
     let server = Server::start();

@@ -101,6 +101,9 @@ function M.send(chat, message)
     table.insert(chat.outbox, message)
     return true
   end
+  if message.kind == 'send' then
+    require('caliban.review.pending').tell(chat.session)
+  end
   message.session = chat.session
   return require('caliban.program.process').ask(message)
 end

@@ -5,6 +5,9 @@ local file = require('caliban.editor.file')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 
+--- The most lines of one file that the program is told.
+local LINES = 20
+
 ---@class caliban.Pending
 ---@field buf integer
 ---@field path string
@@ -93,6 +96,28 @@ function M.files(open)
       end, r.proposals),
     }
   end, open)
+end
+
+--- Tells the program which changes of a conversation wait for the user's decision.
+---@param session string
+function M.tell(session)
+  local files, partly = {}, false
+  for _, r in ipairs(require('caliban.review.registry').open()) do
+    if r.session == session and not r.auto then
+      local lines = {}
+      for i, h in ipairs(M.list(r)) do
+        lines[i] = i <= LINES and h.start + 1 or nil
+      end
+      files[#files + 1] = { path = r.path, changes = state.count(r), lines = lines }
+      partly = partly or require('caliban.review.verdict').has_decisions(r)
+    end
+  end
+  if #files == 0 then
+    return
+  end
+  ---@type caliban.Left
+  local message = { kind = 'left', session = session, partly_decided = partly, files = files }
+  require('caliban.program.process').notify(message)
 end
 
 --- The proposals that are not in a buffer yet.

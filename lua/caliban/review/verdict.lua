@@ -33,7 +33,7 @@ local WORDS = {
   part = 'accepted in part',
   rejected = 'rejected',
   reverted = 'taken back by a formatter',
-  thrown = 'thrown away outside',
+  thrown = 'undone by another program',
   left = 'not decided',
 }
 
@@ -338,7 +338,7 @@ function M.words(r)
   for _, fate in ipairs({ 'accepted', 'reworked', 'part', 'rejected', 'reverted', 'thrown', 'left' }) do
     if tally[fate] > 0 then
       local is_unclear = fate == 'reworked' and r.outside
-      local words = is_unclear and 'reworked or changed outside' or WORDS[fate]
+      local words = is_unclear and 'reworked by you or another program' or WORDS[fate]
       out[#out + 1] = ('%d %s'):format(tally[fate], words)
     end
   end

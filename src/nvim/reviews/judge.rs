@@ -387,7 +387,7 @@ fn tally(outcome: &Outcome) -> Vec<(usize, &'static str)> {
         (Fate::Reworked, "reworked"),
         (Fate::Superseded, "changed again"),
         (Fate::Reverted, "taken back by a formatter"),
-        (Fate::Thrown, "thrown away outside"),
+        (Fate::Thrown, "undone by another program"),
         (Fate::Left, "not decided"),
     ];
     let counts = each.iter().map(|(fate, word)| (outcome.count(*fate), *word));

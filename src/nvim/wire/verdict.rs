@@ -2,7 +2,7 @@
 
 use super::WireWhole;
 use crate::edit::Decision;
-use crate::event::SessionId;
+use crate::event::{Rest, SessionId, Undecided};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -46,6 +46,35 @@ pub struct Reviewed {
     pub unsaved: String,
     pub reasons: Vec<Reason>,
     pub formattings: Vec<WireFormatting>,
+}
+
+/// The changes that wait for the user's decision. Sent before a message of the user.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Left {
+    pub session: SessionId,
+    /// Whether the user has decided on some of the changes of these files.
+    pub partly_decided: bool,
+    pub files: Vec<LeftFile>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LeftFile {
+    /// The absolute path.
+    pub path: PathBuf,
+    /// How many changes wait.
+    pub changes: u32,
+    /// The first line of each hunk, from 1; at most 20.
+    pub lines: Vec<u32>,
+}
+
+impl From<Left> for (SessionId, Rest) {
+    fn from(it: Left) -> Self {
+        let of = |it: LeftFile| Undecided { path: it.path, changes: it.changes, lines: it.lines };
+        let files = it.files.into_iter().map(of).collect();
+        (it.session, Rest { is_partly_decided: it.partly_decided, files })
+    }
 }
 
 /// A change that a formatter made to the text.

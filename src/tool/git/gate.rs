@@ -211,9 +211,9 @@ fn with_settings(
         return Some(ExitCode::from(ended));
     }
     let failure = failed(&format!(
-        "git {} has run, but the configuration of the repository was not changed ({refused}). Commands may not change \
+        "{} has run, but the configuration of the repository was not changed ({refused}). Commands may not change \
          settings by which git runs programs or reaches another address",
-        invocation.verb
+        invocation.named()
     ));
     Some(if ended == 0 { failure } else { ExitCode::from(ended) })
 }
@@ -272,10 +272,10 @@ fn refused(invocation: &Invocation, paths: &BTreeSet<String>) -> ExitCode {
     let named: Vec<&str> = paths.iter().take(SHOWN).map(String::as_str).collect();
     let more = if paths.len() > SHOWN { ", …" } else { "" };
     failed(&format!(
-        "git {} was not started. It would change {}{more}, which commands may not write. Run this git command alone in \
+        "{} was not started. It would change {}{more}, which commands may not write. Run this git command alone in \
          a call of shell, without other commands, variables and redirections, and not in the background: then the user \
          is asked for consent",
-        invocation.verb,
+        invocation.named(),
         named.join(", ")
     ))
 }

@@ -14,6 +14,10 @@ const VALUED: [&str; 8] = [
     "--attr-source",
 ];
 
+/// Subcommands whose next word says what they do, and options that do so for others.
+const GROUPS: [&str; 6] = ["bisect", "remote", "sparse-checkout", "stash", "submodule", "worktree"];
+const ACTS: [&str; 4] = ["--continue", "--skip", "--abort", "--quit"];
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Invocation {
     /// The options before the subcommand.
@@ -32,6 +36,21 @@ impl Invocation {
         }
         let verb = all.get(at)?.clone();
         Some(Invocation { globals: all[..at].to_vec(), verb, words: all[at + 1..].to_vec() })
+    }
+
+    /// What the command does, such as `git rebase --continue`.
+    pub(super) fn named(&self) -> String {
+        let is_group = GROUPS.contains(&self.verb.as_str());
+        let is_word = |it: &String| it.bytes().all(|it| it.is_ascii_lowercase());
+        // git takes an option that is cut as the whole one
+        let act =
+            |it: &String| ACTS.into_iter().find(|act| it.len() > 3 && act.starts_with(it.as_str()));
+        let more = match self.words.first() {
+            Some(word) if is_group && is_word(word) => Some(word.as_str()),
+            _ => self.own().iter().find_map(act),
+        };
+        let words: Vec<&str> = ["git", &self.verb].into_iter().chain(more).collect();
+        words.join(" ")
     }
 
     /// Whether one of these options is given, with or without a value behind `=`. Short options may be bundled.
@@ -154,6 +173,23 @@ mod tests {
         let it = read("restore --source=HEAD~1 -s main a");
         assert_eq!(it.value(&["--source", "-s"]), Some("HEAD~1"));
         assert!(Invocation::read(&["-C".to_owned(), "a".to_owned()]).is_none());
+    }
+
+    #[test]
+    fn a_command_is_named_with_what_it_does() {
+        for (line, name) in [
+            ("checkout -q other", "git checkout"),
+            ("-C sub rebase --continue", "git rebase --continue"),
+            ("cherry-pick --cont", "git cherry-pick --continue"),
+            ("rebase -q --skip", "git rebase --skip"),
+            ("checkout -- --abort", "git checkout"),
+            ("stash pop", "git stash pop"),
+            ("stash -u", "git stash"),
+            ("submodule update --init", "git submodule update"),
+            ("merge --no-ff x", "git merge"),
+        ] {
+            assert_eq!(read(line).named(), name);
+        }
     }
 
     #[test]

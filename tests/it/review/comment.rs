@@ -12,9 +12,8 @@ fn check_said(scene: &Scene, n: usize, expect: Expect) {
     expect.assert_eq(&scene.request(n).last_user_text());
 }
 
-const UNDECIDED: &str = "Not all decided yet: 2 hunks of this edit are under review in the user's buffer. Those that \
-    the user has accepted so far may be on disk, the others are not. The user sent a message first; \
-    the user's verdict on this edit will follow.";
+const UNDECIDED: &str = "Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. \
+    The user sent a message first; the user's verdict on this edit will follow.";
 
 #[test]
 fn a_comment_is_sent_at_once_and_the_hunk_stays_pending() {

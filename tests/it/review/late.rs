@@ -88,7 +88,7 @@ fn a_message_after_a_part_of_the_verdict_does_not_deny_this_part() {
         .wait(|_| scene.on_disk("b.txt") == Some(nine().replace("l5", "L5")), "b.txt on disk");
     scene.nvim.keys(":Caliban ask do c first<CR>");
     expect![
-        "Not all decided yet: 3 hunks of this edit are under review in the user's buffer. Those that the user has accepted so far may be on disk, the others are not. The user sent a message first; the user's verdict on this edit will follow."
+        "Not all decided yet: 1 change in a.txt (line 8) waits for the user's decision. The user has decided on the other changes; those that they accepted may be on disk. The user sent a message first; the user's verdict on this edit will follow."
     ]
     .assert_eq(&scene.answer(2, "e1"));
 }
@@ -99,7 +99,7 @@ fn a_message_during_a_review_is_sent_and_the_verdict_follows() {
     scene.server.reply(Reply::said("As you like."));
     scene.nvim.keys(":Caliban ask do b first<CR>");
     expect![
-        "Not all decided yet: 2 hunks of this edit are under review in the user's buffer. Those that the user has accepted so far may be on disk, the others are not. The user sent a message first; the user's verdict on this edit will follow."
+        "Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. The user sent a message first; the user's verdict on this edit will follow."
     ]
     .assert_eq(&scene.answer(2, "e1"));
     assert!(scene.request(2).last_user_text().contains("do b first"));

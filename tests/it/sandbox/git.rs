@@ -83,6 +83,23 @@ fn git_among_other_commands_does_not_start_if_it_would_change_locked_files() {
 }
 
 #[test]
+fn the_rest_of_a_rebase_that_would_change_locked_files_is_named_as_that() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    let stopped = "git commit -qam 'no ci' --allow-empty; git checkout -qb mixed; echo b > a.txt; git commit -qam b; \
+        git cherry-pick other; git checkout -q main; echo c > a.txt; git commit -qam c; git checkout -q mixed; \
+        git rebase main; echo d > a.txt; git add a.txt";
+    let root = scene.nvim.setup.path("");
+    Command::new("bash").arg("-c").arg(stopped).current_dir(root).output().unwrap();
+    let input = json!({ "command": "GIT_EDITOR=true git rebase --continue; true" });
+    let (said, was_asked) = call(&scene, "shell", input, "");
+    let wanted = "git rebase --continue was not started. It would change";
+    assert!(!was_asked && said.contains(wanted), "{said}");
+}
+
+#[test]
 fn the_exit_code_of_git_stays_if_its_settings_are_not_carried_over() {
     if !is_full() {
         return;

@@ -553,6 +553,18 @@
 ---@field before string
 ---@field after string
 
+--- The changes that wait for the user's decision. Sent before a message of the user.
+---@class (exact) caliban.Left
+---@field kind 'left'
+---@field session caliban.SessionId
+---@field partly_decided boolean Whether the user has decided on some of the changes of these files.
+---@field files caliban.LeftFile[]
+
+---@class (exact) caliban.LeftFile
+---@field path string The absolute path.
+---@field changes integer How many changes wait.
+---@field lines integer[] The first line of each hunk, from 1; at most 20.
+
 --- The answer of the language servers to `consult`.
 ---@class (exact) caliban.Found
 ---@field kind 'found'
@@ -704,6 +716,7 @@
 ---| caliban.Yield
 ---| caliban.Arrived
 ---| caliban.Reviewed
+---| caliban.Left
 ---| caliban.Found
 ---| caliban.Checked
 ---| caliban.Unparsed

@@ -9,45 +9,45 @@ use expect_test::expect;
 fn what_was_thrown_away_on_disk_is_not_told_as_accepted_or_rejected() {
     let one = nine().replace("l8", "L8\nL8b");
     expect![[r#"
-        2 changes in a.txt were thrown away outside of the editor: they are not in the file.
+        2 changes in a.txt were undone by another program: they are not in the file.
         ---
-        a.txt: 2 thrown away outside
+        a.txt: 2 undone by another program
         ---
         as it was"#]]
     .assert_eq(&written("", Some(nine()), ACCEPT));
     expect![[r#"
-        2 changes in a.txt were thrown away outside of the editor: they are not in the file.
+        2 changes in a.txt were undone by another program: they are not in the file.
         ---
-        a.txt: 2 thrown away outside
+        a.txt: 2 undone by another program
         ---
         as it was"#]]
     .assert_eq(&written("", Some(nine()), REJECT));
     expect![[r#"
-        2 changes in a.txt were thrown away outside of the editor: they are not in the file.
+        2 changes in a.txt were undone by another program: they are not in the file.
         ---
-        a.txt: 2 thrown away outside
+        a.txt: 2 undone by another program
         ---
         as it was"#]]
     .assert_eq(&written("", Some(nine()), ":checktime<CR>"));
     expect![[r#"
-        Of 2 changes in a.txt: 1 accepted, 1 thrown away outside of the editor.
+        Of 2 changes in a.txt: 1 accepted, 1 undone by another program.
         line 2, accepted:
         L2
-        line 8, thrown away outside of the editor, reads as before:
+        line 8, undone by another program, reads as before:
         l8
         ---
-        a.txt: 1 accepted, 1 thrown away outside
+        a.txt: 1 accepted, 1 undone by another program
         ---
         l1 L2 l3 l4 l5 l6 l7 l8 l9"#]]
     .assert_eq(&written("", Some(nine().replace("l2", "L2")), ACCEPT));
     expect![[r#"
-        Of 2 changes in a.txt: 1 rejected and undone, 1 thrown away outside of the editor.
-        line 2, thrown away outside of the editor, reads as before:
+        Of 2 changes in a.txt: 1 rejected and undone, 1 undone by another program.
+        line 2, undone by another program, reads as before:
         l2
         line 8, rejected, reads as before:
         l8
         ---
-        a.txt: 1 rejected, 1 thrown away outside, saved
+        a.txt: 1 rejected, 1 undone by another program, saved
         ---
         as it was"#]]
     .assert_eq(&written("", Some(one), "8G\\r"));
@@ -58,8 +58,8 @@ fn what_was_thrown_away_in_part_or_after_the_decision_is_told() {
     let one = nine().replace("l8", "L8\nL8b");
     let part = nine().replace("l8", "L8").replace("l5", "theirs");
     expect![[r#"
-        Of 2 changes in a.txt: 1 reworked by the user or another program, 1 thrown away outside of the editor.
-        line 2, thrown away outside of the editor, reads as before:
+        Of 2 changes in a.txt: 1 reworked by the user or another program, 1 undone by another program.
+        line 2, undone by another program, reads as before:
         l2
         line 8, reworked, now reads:
         L8
@@ -68,7 +68,7 @@ fn what_was_thrown_away_in_part_or_after_the_decision_is_told() {
         -l5
         +theirs
         ---
-        a.txt: 1 reworked or changed outside, 1 thrown away outside
+        a.txt: 1 reworked by you or another program, 1 undone by another program
         ---
         l1 l2 l3 l4 theirs l6 l7 L8 l9"#]]
     .assert_eq(&written("", Some(part), ACCEPT));
@@ -216,7 +216,7 @@ fn what_a_program_that_watches_the_disk_made_of_the_hunks_before_the_decision_is
         L8b;
         l9;
         ---
-        a.txt: 2 reworked or changed outside
+        a.txt: 2 reworked by you or another program
         ---
         l1 L2; l3 l4 l5 l6 l7 L8; L8b; l9;"#]]
     .assert_eq(&written("", Some(formatted.clone()), ACCEPT));
@@ -321,20 +321,20 @@ fn a_change_on_disk_after_a_forced_write_is_merged_or_told_as_thrown_away() {
     let look = ":doautocmd CursorHold<CR>";
     for last in [look, ":checktime<CR>"] {
         expect![[r#"
-            2 changes in a.txt were thrown away outside of the editor: they are not in the file.
+            2 changes in a.txt were undone by another program: they are not in the file.
             ---
-            a.txt: 2 thrown away outside
+            a.txt: 2 undone by another program
             ---
             as it was"#]]
         .assert_eq(&after("", nine(), last));
         expect![[r#"
-            Of 2 changes in a.txt: 1 accepted, but not in the file any more, 1 thrown away outside of the editor.
+            Of 2 changes in a.txt: 1 accepted, but not in the file any more, 1 undone by another program.
             line 2, accepted, but not in the file any more, reads as before:
             l2
-            line 8, thrown away outside of the editor, reads as before:
+            line 8, undone by another program, reads as before:
             l8
             ---
-            a.txt: 1 accepted, 1 thrown away outside, but 1 not in the file any more
+            a.txt: 1 accepted, 1 undone by another program, but 1 not in the file any more
             ---
             as it was"#]]
         .assert_eq(&after("2G\\a", nine(), last));
