@@ -28,8 +28,10 @@ pub struct Names {
 
 /// What a substitution is known to stand for.
 pub(super) enum Output {
-    /// A word that is neither an option nor the name of a file.
+    /// A number, a date or a folder of the project: neither an option nor a protected file.
     Token,
+    /// The same, or a name that somebody has given to a branch or a tag. A file may have this name.
+    Name,
     Names(Names),
 }
 
@@ -49,9 +51,9 @@ pub(super) fn substituted(word: &Word) -> Option<Output> {
     if !script.doubts.is_empty() || !script.inputs.is_empty() || script.folders.len() > 1 {
         return None;
     }
-    if prints_tokens(simple) {
+    if let Some(it) = token(simple) {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.~^-".contains(c);
-        return tail.chars().all(is_plain).then_some(Output::Token);
+        return tail.chars().all(is_plain).then_some(it);
     }
     let is_whole = inner.is_none() && tail.is_empty() && source.starts_with('$');
     names(simple).filter(|_| is_whole).map(Output::Names)
@@ -152,7 +154,9 @@ fn searched(by: &str, rest: &[&str]) -> Option<Names> {
             it if it.starts_with("--") => return None,
             it if it.starts_with('-') && it.len() > 1 => {
                 let letters = &it[1..];
-                if !letters.chars().all(|c| "lrinwFE".contains(c)) {
+                // `-r` and `-E` of rg take a value
+                let known = if by == "rg" { "linwF" } else { "lrinwFE" };
+                if !letters.chars().all(|c| known.contains(c)) {
                     return None;
                 }
                 lists |= letters.contains('l');
@@ -169,41 +173,45 @@ fn searched(by: &str, rest: &[&str]) -> Option<Names> {
     is_sure.then(|| Names { by: by.to_owned(), folders, patterns, has_links: false, is_bare })
 }
 
-/// Whether a command prints only words that are neither options nor names of files.
-pub(super) fn prints_tokens(simple: &Simple) -> bool {
-    let Some(words) = simple.words.iter().map(Word::fixed).collect::<Option<Vec<&str>>>() else {
-        return false;
-    };
+/// The kind of the words that a command prints, if they are no options.
+fn token(simple: &Simple) -> Option<Output> {
+    let words: Vec<&str> = simple.words.iter().map(Word::fixed).collect::<Option<_>>()?;
     let is_ref = |it: &&str| plain(it) && !it.is_empty();
     let all =
         |rest: &[&str], flags: &[&str]| rest.iter().all(|it| flags.contains(it) || is_ref(it));
-    match words[..] {
+    let name = match words[..] {
+        ["nproc" | "whoami" | "pwd" | "arch"] | ["uname", "-s" | "-m" | "-r"] => {
+            return Some(Output::Token);
+        }
+        ["date", format] | ["date", "-u", format] => {
+            return is_date(format).then_some(Output::Token);
+        }
         ["git", "merge-base", ref rest @ ..] => all(rest, &["--fork-point", "--octopus"]),
         ["git", "rev-parse", ref rest @ ..] => {
-            let flags = ["--short", "--verify", "--abbrev-ref", "--show-toplevel", "-q"];
-            all(rest, &flags)
+            all(rest, &["--short", "--verify", "--abbrev-ref", "--show-toplevel", "-q"])
         }
         ["git", "describe", ref rest @ ..] => {
-            let flags = ["--tags", "--always", "--abbrev=0", "--dirty", "--long", "--all"];
-            all(rest, &flags)
+            all(rest, &["--tags", "--always", "--abbrev=0", "--dirty", "--long", "--all"])
         }
         ["git", "rev-list", ref rest @ ..] => {
-            let flags = ["-1", "--count", "--max-parents=0", "--first-parent", "-n1"];
-            all(rest, &flags)
+            all(rest, &["-1", "--count", "--max-parents=0", "--first-parent", "-n1"])
         }
         ["git", "symbolic-ref", ref rest @ ..] => all(rest, &["--short", "-q"]) && rest.len() < 3,
-        ["git", "branch", "--show-current"] | ["nproc" | "whoami" | "pwd" | "arch"] => true,
-        ["uname", ref rest @ ..] => {
-            all(rest, &["-s", "-m", "-r"]) && rest.iter().all(|it| it.starts_with('-'))
-        }
-        ["date", ref rest @ ..] => {
-            let is_format = |it: &&str| {
-                let format = it.strip_prefix('+').unwrap_or_default();
-                format.starts_with('%')
-                    && format.chars().all(|c| c.is_ascii_alphanumeric() || "%_:-".contains(c))
-            };
-            !rest.is_empty() && rest.iter().all(|it| *it == "-u" || is_format(it))
-        }
+        ["git", "branch", "--show-current"] => true,
         _ => false,
+    };
+    name.then_some(Output::Name)
+}
+
+/// Whether a format of `date` yields only digits and signs: `+%Y-%m-%d`.
+fn is_date(format: &str) -> bool {
+    let Some(mut rest) = format.strip_prefix("+%").map(|_| &format[1..]) else { return false };
+    while let Some(c) = rest.chars().next() {
+        rest = match c {
+            '%' if rest[1..].starts_with(|c| "FHMSTVYdjmsuy".contains(c)) => &rest[2..],
+            '-' | '_' | ':' | '.' | 'T' => &rest[1..],
+            _ => return false,
+        };
     }
+    true
 }

@@ -153,7 +153,12 @@ impl Manner {
             Some(it) if !self.is_given(&items) => {
                 let is_operand = |it: &&(usize, Item)| !matches!(it.1, Item::Option { .. });
                 let place = items.iter().filter(is_operand).nth(it.from).map(|it| it.0);
-                values.into_iter().chain(place).collect()
+                // the word after an option that is not known may be its value
+                let is_unclear = |at: &usize| {
+                    let mut before = items.iter().filter(|it| it.0 < *at);
+                    before.any(|it| matches!(it.1, Item::Option { may_take: true, .. }))
+                };
+                values.into_iter().chain(place.filter(|at| !is_unclear(at))).collect()
             }
             _ => values,
         }

@@ -45,7 +45,6 @@ const COMMANDS: &[&str] = &[
     "GIT_EXTERNAL_DIFF",
     "GIT_PROXY_COMMAND",
     "GIT_SSH",
-    "GOFLAGS",
     "HGMERGE",
     "LD",
     "LESSCLOSE",
@@ -67,6 +66,7 @@ const COMMANDS: &[&str] = &[
 
 /// Variables whose value is read like further arguments of a program.
 const OPTIONS: &[(&str, &str)] = &[
+    ("GOFLAGS", "go build"),
     ("GZIP", "gzip"),
     ("LESS", "less"),
     ("MAKEFLAGS", "make"),
@@ -90,6 +90,7 @@ const NAMES: &[&str] = &[
     "BASH_LOADABLES_PATH",
     "ENV",
     "EXINIT",
+    "GIT_EXEC_PATH",
     "IFS",
     "INPUTRC",
     "LD_*",

@@ -236,10 +236,11 @@ impl Walk<'_> {
         for it in &simple.words {
             match substituted(it) {
                 Some(Output::Token) => (),
+                Some(Output::Name) if takes_names(&simple) => (),
                 Some(Output::Names(names)) => {
                     self.script.listed.push(Listed { reader: simple.clone(), names });
                 }
-                None => self.open(it),
+                Some(Output::Name) | None => self.open(it),
             }
         }
         let depth = self.depth;
@@ -396,6 +397,11 @@ impl Walk<'_> {
             _ => walk.substitutions(child),
         });
     }
+}
+
+/// Whether a command takes a name for that of a branch or a tag, or only prints it.
+fn takes_names(simple: &Simple) -> bool {
+    matches!(simple.words.first().and_then(Word::fixed), Some("git" | "echo" | "printf"))
 }
 
 /// The words after the operator of a redirection: its file, if it has one, then any arguments of the command that

@@ -1,5 +1,6 @@
 //! Commands that run other commands, and builtins that change what later commands mean.
 
+mod git;
 mod table;
 
 use super::listing::{self, Listed, Names};
@@ -59,7 +60,7 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
         runs::guessed(script, &simple, surety, depth);
     }
     runs::texts(script, &simple, is_told);
-    of_git(script, &simple, &name);
+    git::of_git(script, &simple, &name);
     for it in simple.folders() {
         enter(script, &[it], &simple);
     }
@@ -146,91 +147,6 @@ fn doubted(script: &mut Script, simple: &Simple, name: &str, [is_changer, is_run
         script.doubt(format!("`{name}` runs another command"));
     } else if name == "printf" && is_assigning() {
         script.doubt("`printf -v` sets a variable".into());
-    }
-}
-
-/// Adds the subcommand of git that runs under another name: `git-push`, or an alias that a setting or a variable holds.
-/// Adds a push with further options if a setting may hold them.
-fn of_git(script: &mut Script, simple: &Simple, name: &str) {
-    const RENAMES: &[&str] = &["alias.", "include.", "includeif."];
-    const PUSHES: &[&str] = &["push.", "remote."];
-    let has = |keys: &[&str]| simple.words.iter().any(|it| names_setting(it, keys));
-    let is_git = name == "git";
-    let verb = match name.strip_prefix("git-") {
-        Some(verb) => Some(Word::Fixed(verb.into())),
-        None => (is_git && has(RENAMES)).then(|| Word::Open("alias".into())),
-    };
-    let words = || simple.words[1..].iter().cloned();
-    let git = || Word::Fixed("git".into());
-    let mut add = |words: Vec<Word>| {
-        script.commands.push(Simple { words, surety: Surety::Inner });
-    };
-    if let Some(verb) = verb {
-        add([git(), verb].into_iter().chain(words()).collect());
-    }
-    if is_git && has(PUSHES) {
-        add(vec![git(), Word::Fixed("push".into()), Word::Open("settings".into())]);
-    }
-}
-
-/// Whether an argument of git names a setting that begins with one of these words, or one that a variable holds.
-fn names_setting(word: &Word, keys: &[&str]) -> bool {
-    let text = word.shown();
-    let setting = text.strip_prefix("-c").unwrap_or(text).to_ascii_lowercase();
-    text.starts_with("--config-e") || keys.iter().any(|it| setting.starts_with(it))
-}
-
-impl Simple {
-    /// A command of git without the options before its subcommand that change neither what the subcommand does nor
-    /// what it runs, if it has such options. The folders of `-C` are in the script's `folders`.
-    pub fn without_options(&self) -> Option<Simple> {
-        let at = self.first_verb()?;
-        let words = [&self.words[..1], &self.words[at..]].concat();
-        (at > 1).then_some(Simple { words, surety: self.surety })
-    }
-
-    /// The position of git's subcommand.
-    fn first_verb(&self) -> Option<usize> {
-        const FLAGS: &[&str] = &[
-            "--literal-pathspecs",
-            "--no-advice",
-            "--no-lazy-fetch",
-            "--no-optional-locks",
-            "--no-pager",
-            "--no-replace-objects",
-            "-P",
-        ];
-        const SETTINGS: &[&str] = &[
-            "color.ui=always",
-            "color.ui=auto",
-            "color.ui=false",
-            "color.ui=never",
-            "core.pager=cat",
-            "core.quotePath=false",
-            "core.quotepath=false",
-        ];
-        let mut words = self.words.iter().map(Word::fixed);
-        if words.next()? != Some("git") {
-            return None;
-        }
-        let mut at = 1;
-        loop {
-            let value = self.words.get(at + 1).and_then(Word::fixed);
-            at += match self.words.get(at)?.fixed()? {
-                it if FLAGS.contains(&it) => 1,
-                "-C" if value.is_some_and(|it| !it.is_empty()) => 2,
-                "-c" if value.is_some_and(|it| SETTINGS.contains(&it)) => 2,
-                it if it.starts_with('-') => return None,
-                _ => return Some(at),
-            };
-        }
-    }
-
-    /// The folders in which git works because of its options `-C`.
-    fn folders(&self) -> Vec<Word> {
-        let Some(verb) = self.first_verb() else { return Vec::new() };
-        let pairs = self.words[..verb].windows(2);
-        pairs.filter(|it| it[0].fixed() == Some("-C")).map(|it| it[1].clone()).collect()
     }
 }
 
@@ -387,7 +303,7 @@ pub(super) fn assigned(script: &mut Script, name: &str, value: Option<&str>, dep
         Value::Command => runs::line(script, value, depth),
         Value::Options(program) => {
             runs::line(script, &format!("{program} {value}"), depth);
-            let words = [program].into_iter().chain(value.split_whitespace());
+            let words = program.split(' ').chain(value.split_whitespace());
             let words = words.map(|it| Word::Fixed(it.to_owned())).collect();
             let simple = Simple { words, surety: Surety::Certain };
             script.within(Surety::Inner, |it| {

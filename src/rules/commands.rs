@@ -289,10 +289,18 @@ impl Rules {
             };
             lines.push(format!("{}: {said}", in_one_line(&simple.shown())));
         }
-        lines.extend(
-            self.hindrance(&script)
-                .map(|it| format!("the whole command: needs your consent. {it}")),
-        );
+        let objects = |it: &Simple| {
+            let mut against = self.all.iter().filter(|it| it.verdict > Verdict::Allow);
+            against.any(|rule| self.objection(&script, rule, it).is_some())
+        };
+        let hidden = Some(self.script(&script))
+            .filter(|it| it.verdict > Some(Verdict::Allow) && !script.certain().any(objects));
+        let whole = match hidden {
+            Some(Judgement { verdict: Some(Verdict::Deny), why, .. }) => Some(why),
+            Some(Judgement { why, .. }) => Some(format!("needs your consent. {why}")),
+            None => self.hindrance(&script).map(|it| format!("needs your consent. {it}")),
+        };
+        lines.extend(whole.map(|it| format!("the whole command: {it}")));
         lines
     }
 }

@@ -323,7 +323,7 @@ fn the_rule_stored_by_always_allows_its_command_and_is_read_back_unchanged() {
 
 #[test]
 fn the_explanation_of_a_command_line_names_each_command_and_its_rule() {
-    let rules = rules(&[WrittenRule::always("cargo test"), deny("git push")]);
+    let rules = rules(&[WrittenRule::always("cargo test"), deny("git push"), deny("rm")]);
     let explained = |line: &str| rules.explain(line).join("\n");
     expect![[r#"
         cargo test --lib: allow shell `cargo test …` (your settings)
@@ -332,6 +332,10 @@ fn the_explanation_of_a_command_line_names_each_command_and_its_rule() {
     .assert_eq(&explained("cargo test --lib && ls; git push"));
     expect!["cargo test: allow shell `cargo test …` (your settings)"]
         .assert_eq(&explained("timeout 9 cargo test"));
+    let inner = "python3 -c 'print(\"rm\")'";
+    expect![[r#"
+        python3 -c print("rm"): needs your consent. No permission rule allows it.
+        the whole command: needs your consent. A permission rule denies `rm`, which the command may run: it has `python3 … rm` among its words."#]].assert_eq(&explained(inner));
     expect![""].assert_eq(&explained(""));
 }
 
