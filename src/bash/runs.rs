@@ -232,6 +232,38 @@ pub(super) fn texts(script: &mut Script, simple: &Simple, is_told: bool) {
     }
 }
 
+/// Interpreters, apart from the shells, whose first argument is the file of a program.
+const SCRIPTED: &[&str] = &[
+    ".", "Rscript", "elixir", "expect", "fish", "groovy", "julia", "lua", "luajit", "node",
+    "nodejs", "nu", "ocaml", "perl", "php", "pwsh", "pypy", "python", "ruby", "source", "tclsh",
+    "wish",
+];
+
+/// Adds the file that a shell or an interpreter runs as a command: `node /usr/bin/npm publish` is `npm publish`, and
+/// `python -m pip install` is `pip install`.
+pub(super) fn scripted(script: &mut Script, simple: &Simple) {
+    let Some(name) = simple.name() else { return };
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if !is_shell(name) && !SCRIPTED.iter().any(|it| *it == name || *it == plain) {
+        return;
+    }
+    let words = &simple.words[1..];
+    let is_module = |it: &Word| it.fixed() == Some("-m") && plain.ends_with('n');
+    let is_option = |it: &Word| it.shown().starts_with(['-', '+']);
+    let module = words.iter().position(is_module).map(|at| at + 1);
+    let operand = || match Manner::told(simple) {
+        Some(manner) => {
+            let items = manner.placed(words);
+            let mut operands = items.iter().filter(|it| !matches!(it.1, Item::Option { .. }));
+            operands.next().filter(|_| !manner.is_given(&items)).map(|it| it.0)
+        }
+        None => words.iter().position(|it| !is_option(it)),
+    };
+    if let Some(words) = module.or_else(operand).and_then(|at| words.get(at..)) {
+        script.commands.push(Simple { words: words.to_vec(), surety: Surety::Inner });
+    }
+}
+
 /// Adds each sequence of arguments that a program may run of which the table tells nothing.
 pub(super) fn guessed(script: &mut Script, simple: &Simple, surety: Surety, depth: usize) {
     let words = filled(simple, &simple.words);

@@ -60,6 +60,7 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
         runs::guessed(script, &simple, surety, depth);
     }
     runs::texts(script, &simple, is_told);
+    runs::scripted(script, &simple);
     git::of_git(script, &simple, &name);
     for it in simple.folders() {
         enter(script, &[it], &simple);

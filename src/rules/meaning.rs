@@ -18,6 +18,10 @@ pub(super) enum Fit {
 pub(super) fn fit(wanted: &[String], words: &[Word]) -> Fit {
     let Some((first, rest)) = wanted.split_first() else { return Fit::Sure };
     let Some((name, others)) = words.split_first() else { return Fit::No };
+    if matches!(name, Word::Glob(_)) {
+        // the name of a file that is run
+        return fit_arguments(first, rest, others).min(Fit::Perhaps);
+    }
     let name = name.fixed();
     let base = name.map(|it| it.rsplit('/').next().unwrap_or(it));
     let is_named =
