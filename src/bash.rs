@@ -30,6 +30,8 @@ use tree_sitter::{ParseOptions, Parser};
 const LONGEST: usize = 4_000;
 /// The parser is stopped after this many reports of its progress. It reports after each hundred operations.
 const STEPS: u32 = 20_000;
+/// How many command lines may be nested in one.
+const NESTED: usize = 100;
 /// How deep command lines may be nested, such as in `sh -c "sh -c …"`.
 const DEPTH: usize = 4;
 
@@ -188,11 +190,22 @@ impl Script {
     /// Adds the commands of a line that another command may run. Does nothing if the line was added before, nested no
     /// deeper than now.
     fn nested(&mut self, line: &str, depth: usize, surety: Surety) {
-        if self.nested.get(line).is_some_and(|(at, it)| *at <= depth && *it <= surety) {
-            return;
+        if self.is_new(line, depth, surety) {
+            self.within(surety, |it| it.add(line, depth + 1));
         }
-        self.nested.insert(line.to_owned(), (depth, surety));
-        self.within(surety, |it| it.add(line, depth + 1));
+    }
+
+    /// Whether a text was not added before, nested no deeper than now. It counts as added from now on.
+    fn is_new(&mut self, text: &str, depth: usize, surety: Surety) -> bool {
+        if self.nested.get(text).is_some_and(|(at, it)| *at <= depth && *it <= surety) {
+            return false;
+        }
+        if self.nested.len() > NESTED {
+            self.unclear("The command has too many commands nested in each other".into());
+            return false;
+        }
+        self.nested.insert(text.to_owned(), (depth, surety));
+        true
     }
 
     /// Adds commands that another command may run. Only rules that ask or deny apply to them.

@@ -11,6 +11,8 @@ use super::{DEPTH, INPUT, Program, Script, Simple, Surety, Word, base, risk, sho
 /// command are compared with rules.
 const TRIED: usize = 40;
 
+/// How many options of one command may run something.
+const RUNS: usize = 20;
 const DEEP: &str = "The command has too many commands nested in each other";
 
 /// Adds what a command runs besides itself, if the table tells it. Otherwise returns false.
@@ -18,9 +20,15 @@ pub(super) fn told(script: &mut Script, simple: &Simple, depth: usize) -> bool {
     let Some(manner) = Manner::told(simple) else { return false };
     let words = &simple.words[1..];
     let items = manner.placed(words);
+    let mut count = 0;
     for (at, item) in &items {
         let Item::Option { names, value, .. } = item else { continue };
         for run in manner.runs(names) {
+            count += 1;
+            if count > RUNS {
+                script.unclear(DEEP.into());
+                break;
+            }
             match (run, value) {
                 (Run::Words, _) => {
                     let rest = words.get(at + 1..).unwrap_or_default();
@@ -148,6 +156,10 @@ fn command(script: &mut Script, outer: &Simple, words: &[Word], depth: usize) {
     if depth >= DEPTH {
         return script.unclear(DEEP.into());
     }
+    // a program in the arguments of itself would add the same words many times
+    if !script.is_new(&shown(&words), depth, Surety::Inner) {
+        return;
+    }
     let simple = Simple { words, surety: Surety::Certain };
     script.within(Surety::Inner, |it| unwrapped(it, simple, depth + 1));
 }
@@ -184,14 +196,14 @@ fn setting(script: &mut Script, simple: &Simple, word: &Word, depth: usize) {
     }
 }
 
-/// Notes a text in a program's own language. The text may run the further arguments.
+/// Notes a text in a program's own language.
 fn program(script: &mut Script, simple: &Simple, word: &Word) {
-    let (Some(name), Some(text)) = (simple.name(), word.fixed()) else { return };
-    mention(script, name, text);
-    let has_arguments = starts(name, text) == Starts::Surely || name.ends_with("awk");
-    if has_arguments {
-        for it in simple.words[1..].iter().filter_map(Word::fixed) {
-            noted(script, name, it, starts(name, text));
+    if let (Some(name), Some(text)) = (simple.name(), word.fixed()) {
+        mention(script, name, text);
+        // the text may run the further arguments
+        let has_arguments = starts(name, text) == Starts::Surely || name.ends_with("awk");
+        if has_arguments {
+            noted(script, name, &shown(&simple.words[1..]), starts(name, text));
         }
     }
 }
@@ -214,7 +226,10 @@ fn noted(script: &mut Script, name: &str, text: &str, starts: Starts) {
         .collect();
     if !words.is_empty() {
         let is_sure = starts == Starts::Surely;
-        script.programs.push(Program { name: name.to_owned(), words, is_sure });
+        let program = Program { name: name.to_owned(), words, is_sure };
+        if !script.programs.contains(&program) {
+            script.programs.push(program);
+        }
     }
 }
 

@@ -238,3 +238,12 @@ fn each_text_in_nested_programs_is_suspected_once() {
     let removals = script.commands.iter().filter(|it| it.shown() == "rm x").count();
     assert_eq!(removals, 1);
 }
+
+#[test]
+fn a_line_of_programs_in_the_arguments_of_each_other_is_given_up_early() {
+    for part in ["find . -exec ", "fd -x ", "sudo ", "xargs ", "python -c 'system rm' "] {
+        let script = Script::parse(&part.repeat(3_900 / part.len()));
+        assert!(script.commands.len() < 4_000, "{part}: {}", script.commands.len());
+        assert!(script.programs.len() < 10, "{part}: {}", script.programs.len());
+    }
+}
