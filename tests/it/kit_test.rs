@@ -12,6 +12,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use crate::run::wait_for;
 
 /// An example for new tests: from the keys through the program to the server and back to the screen.
 #[test]
@@ -106,7 +107,7 @@ fn a_second_neovim_of_a_setup_has_the_same_home_and_a_killed_one_leaves_no_proce
     let nvim = Nvim::start(&setup);
     nvim.lua("vim.fn.writefile({ 'kept' }, vim.fn.stdpath('data') .. '.txt')", &[]);
     nvim.lua("vim.fn.jobstart({ 'sleep', '600' })", &[]);
-    assert_eq!(setup.processes().len(), 2);
+    wait_for(|| setup.processes().len() == 2);
     nvim.kill();
     drop(nvim);
     assert_eq!(setup.processes(), []);

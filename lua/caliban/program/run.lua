@@ -4,6 +4,9 @@ local M = {}
 
 local uv = vim.uv
 
+--- How long Neovim, which has to end, waits for the program, in milliseconds.
+local ending = 5000
+
 --- The options with a value.
 ---@type table<string, boolean?>
 local valued = {
@@ -124,12 +127,28 @@ function M.run(text)
   if not process then
     return fail(('%s could not be started.'):format(path))
   end
+  local is_stopped = false
+  -- a second signal would end the program at once; Neovim 0.12 also leaves by itself after an interrupt
   local function stop()
-    process:kill('sigterm')
+    if not is_stopped then
+      is_stopped = true
+      process:kill('sigterm')
+    end
   end
   local interrupt = assert(uv.new_signal())
   interrupt:start('sigint', stop)
-  local leaving = vim.api.nvim_create_autocmd('VimLeavePre', { callback = stop })
+  local leaving = vim.api.nvim_create_autocmd('VimLeavePre', {
+    callback = function()
+      stop()
+      if vim.v.dying > 0 then
+        -- Neovim would leave with an exit code of its own, and before the program has said what it did
+        vim.wait(ending, function()
+          return result ~= nil
+        end, 10)
+        os.exit(result or 1)
+      end
+    end,
+  })
   while not result do
     vim.wait(1000, function()
       return result ~= nil
