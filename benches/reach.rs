@@ -4,7 +4,7 @@ use super::report::median;
 use caliban::event::Access;
 use caliban::reach::{Folders, Reach};
 use caliban::rules::{self, Origin, Rules, WrittenRule};
-use caliban::sandbox::network::Network;
+use caliban::sandbox::network::{Files, Held, Network};
 use caliban::sandbox::{self, Sandbox};
 use caliban::supervisor::{self, Supervised};
 use caliban::web::Web;
@@ -94,7 +94,8 @@ fn sandboxed() -> String {
         kept: Vec::new(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let network = runtime.block_on(Network::start(program)).ok();
+    let held = Held { network: true, files: Files::Real };
+    let network = runtime.block_on(Network::start(program, &held)).ok();
     let holder = network.as_ref().and_then(Network::holder);
     let proxied = Sandbox { proxy: true, ..limits.clone() };
     let shared = Sandbox { holder, ..proxied.clone() };

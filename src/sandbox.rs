@@ -17,6 +17,7 @@ mod devices;
 #[cfg(target_os = "linux")]
 mod files;
 pub mod gate;
+pub mod layers;
 #[cfg(target_os = "linux")]
 mod namespaces;
 pub mod network;
@@ -69,8 +70,8 @@ pub struct Sandbox {
     pub kept: Vec<PathBuf>,
     /// Whether the command may use the network.
     pub network: bool,
-    /// The process that holds the network of the conversation (see `network`). `None` if the command has a network of
-    /// its own.
+    /// The process that holds the network of the conversation and the layers over caches (see `network`). `None` if the
+    /// command has a network of its own and sees no layers.
     pub holder: Option<u32>,
     /// Whether the network of the full sandbox gets a listener, on which this program serves as a proxy.
     pub proxy: bool,

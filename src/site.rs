@@ -42,8 +42,10 @@ impl Site {
         let keys = data_dir().join("keys.json");
         let models = settings::models(&mut config, &keys);
         models.note_keys();
-        let confinement =
-            Confinement::new(settings::sandbox(&config), vec![data_dir(), cache_dir()], own_file());
+        let private = vec![data_dir(), cache_dir()];
+        let name = project.dir().file_name().unwrap_or_default();
+        let layers = cache_dir().join("layers").join(name);
+        let confinement = Confinement::new(settings::sandbox(&config), private, layers, own_file());
         let places = Places {
             cwd: std::fs::canonicalize(cwd).unwrap_or_else(|_| root.clone()),
             config: config_dir(),

@@ -1,6 +1,10 @@
 //! For `:checkhealth`: tries, inside a sandbox, the actions that the sandbox has to forbid. Each line of the output has
 //! a verdict (`holds` or `open`), a tab and a sentence.
 
+#[cfg(target_os = "linux")]
+use super::layers::{Layer, Layers};
+#[cfg(target_os = "linux")]
+use super::network;
 use super::{CHECK, Sandbox, Strength, descriptor, probed};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::ffi::OsStr;
@@ -66,11 +70,37 @@ fn prepared(serve: fn(TcpListener)) -> io::Result<String> {
         serve(TcpListener::from(handed));
     }
     let output = running.wait_with_output()?;
-    let strength = match strength {
+    let mut said = match strength {
         Strength::Full => "strength\tfull\n",
         Strength::Plain => "strength\tplain\n",
-    };
-    Ok(strength.to_owned() + &String::from_utf8_lossy(&output.stdout))
+    }
+    .to_owned();
+    said.push_str(&String::from_utf8_lossy(&output.stdout));
+    if strength == Strength::Full {
+        said.push_str(match layered(folder.path()) {
+            Ok(true) => "holds\tWhat commands write in the caches of build tools stays in a layer of the project\n",
+            _ => NO_LAYERS,
+        });
+    }
+    Ok(said)
+}
+
+const NO_LAYERS: &str = "open\tCommands only read the caches of build tools: this system mounts no overlay over them. \
+    The setting sandbox = { writable = { … } } gives them a cache to write\n";
+
+/// Whether a folder can get a layer.
+#[cfg(target_os = "linux")]
+fn layered(folder: &Path) -> io::Result<bool> {
+    let place = folder.join("cache");
+    fs::create_dir(&place)?;
+    let layer = Layer { name: "cache".to_owned(), place, folders: Vec::new(), files: Vec::new() };
+    let layers = Layers { folder: folder.join("layers"), all: vec![layer], kept: Vec::new() };
+    network::has_layers(&std::env::current_exe()?, layers)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn layered(_folder: &Path) -> io::Result<bool> {
+    Ok(false)
 }
 
 /// Runs this program again in the sandbox. Returns only an error.

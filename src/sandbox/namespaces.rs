@@ -4,6 +4,7 @@
 use super::Sandbox;
 use super::devices::{self, SHARED, TERMINALS};
 use super::gate::{CHANNEL, Gate};
+use super::network::{Files, Held};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
@@ -27,8 +28,9 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     let folder = env::current_dir();
     let sockets = listening()?;
     match sandbox.holder {
-        _ if sandbox.network => (),
-        Some(holder) => join_network(holder)?,
+        Some(holder) if sandbox.network => join(holder, &[])?,
+        Some(holder) => join(holder, &[("net", CloneFlags::CLONE_NEWNET)])?,
+        None if sandbox.network => (),
         None => make_network()?,
     }
     // the network belongs to the user namespace around this one, so that no command can change it
@@ -68,19 +70,35 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
 }
 
 /// Gives this process a network in which it can connect only to itself.
-pub(super) fn make_network() -> Result<(), String> {
+fn make_network() -> Result<(), String> {
     unshared(CloneFlags::CLONE_NEWNET)?;
     bring_loopback_up()
 }
 
-/// Puts this process into the network of another one, which has made it.
-fn join_network(holder: u32) -> Result<(), String> {
-    let failed = |it: &dyn std::fmt::Display| format!("the network of the conversation: {it}");
-    let open = |it: &str| fs::File::open(format!("/proc/{holder}/ns/{it}"));
-    let (user, network) = (open("user").map_err(|it| failed(&it))?, open("net"));
-    let network = network.map_err(|it| failed(&it))?;
-    setns(user, CloneFlags::CLONE_NEWUSER).map_err(|it| failed(&it))?;
-    setns(network, CloneFlags::CLONE_NEWNET).map_err(|it| failed(&it))
+/// Gives this process a view of the file system of its own, in which the mounts of the system still appear, or that of
+/// another holder, and if asked a network in which it can connect only to itself. Commands join it.
+pub(super) fn hold(held: &Held) -> Result<(), String> {
+    let network = if held.network { CloneFlags::CLONE_NEWNET } else { CloneFlags::empty() };
+    if let Files::Of(holder) = held.files {
+        join(holder, &[])?;
+        unshare(network).map_err(|it| format!("namespaces: {it}"))?;
+    } else {
+        unshared(CloneFlags::CLONE_NEWNS | network)?;
+        mounted("/", NONE, NONE, MsFlags::MS_REC | MsFlags::MS_SLAVE)?;
+    }
+    if held.network { bring_loopback_up() } else { Ok(()) }
+}
+
+/// Puts this process into the user and mount namespaces of a process that holds them, and into these others.
+fn join(holder: u32, others: &[(&str, CloneFlags)]) -> Result<(), String> {
+    let failed = |it: &dyn std::fmt::Display| format!("the holder of the network: {it}");
+    let open = |(name, kind): &(&str, CloneFlags)| {
+        let open = fs::File::open(format!("/proc/{holder}/ns/{name}"));
+        open.map(|it| (it, *kind)).map_err(|it| failed(&it))
+    };
+    let own = [("user", CloneFlags::CLONE_NEWUSER), ("mnt", CloneFlags::CLONE_NEWNS)];
+    let all: Vec<_> = own.iter().chain(others).map(open).collect::<Result<_, _>>()?;
+    all.into_iter().try_for_each(|(it, kind)| setns(it, kind).map_err(|it| failed(&it)))
 }
 
 /// Gives this process a user namespace, in which it keeps its user and group, and these namespaces in it.

@@ -1,23 +1,49 @@
 //! The network of a conversation's commands: they reach each other in it, and nothing else. A process of this program
 //! holds it as long as the conversation is open, and makes sockets in it for this program. So this program reaches the
-//! servers of commands, and no command reaches the servers of this machine.
+//! servers of commands, and no command reaches the servers of this machine. The same process holds the layers over the
+//! caches of build tools (see `layers`), which all commands of the conversation see.
 
 use super::descriptor;
+use super::layers::Layers;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use tokio::io::Interest;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::process::{Child, Command};
 
 /// The argument that makes this program the holder of a network.
 pub const ARGUMENT: &str = "sandbox-network";
+
+/// What the holder holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// Whether the commands have a network of their own.
+    pub network: bool,
+    pub files: Files,
+}
+
+/// The files that the commands see.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Files {
+    /// Those of the system.
+    Real,
+    /// Those of the system, with layers.
+    Layered(Layers),
+    /// What the commands of the conversation with this holder see.
+    Of(u32),
+}
+
+/// What the holder says when it is ready.
+const WITHOUT_LAYERS: u8 = 0;
+const WITH_LAYERS: u8 = 1;
 
 /// A socket of the network that waits for connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,27 +59,52 @@ pub struct Network {
     holder: Arc<Holder>,
 }
 
+/// A network that may have ended.
+#[derive(Clone, Default)]
+pub struct Former(Weak<Holder>);
+
+impl Former {
+    /// The process that holds the network; `None` if it has ended.
+    pub fn holder(&self) -> Option<u32> {
+        Network { holder: self.0.upgrade()? }.holder()
+    }
+}
+
 struct Holder {
     /// Killed when this is dropped. Until then no other process can get its id.
     process: Child,
     /// The holder ends when this closes, also if this program is killed.
     socket: UnixStream,
+    has_layers: bool,
 }
 
 impl Network {
     /// Makes a network. `program` is the path of this program.
-    pub async fn start(program: &Path) -> io::Result<Network> {
+    pub async fn start(program: &Path, held: &Held) -> io::Result<Network> {
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new(program);
-        command.arg0("network").arg(ARGUMENT).current_dir("/").kill_on_drop(true);
+        command.arg0("network").arg(ARGUMENT).arg(serde_json::to_string(held)?);
+        command.current_dir("/").kill_on_drop(true);
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;
         // `command` holds the other end of the socket
         drop(command);
-        if !matches!(received(ours.try_clone()?).await?, (1, _)) {
+        let mut said = [0];
+        if !matches!(received(ours.try_clone()?, &mut said).await?, (1, _)) {
             return Err(io::Error::other("no network can be made for it"));
         }
-        Ok(Network { holder: Arc::new(Holder { process, socket: ours }) })
+        let has_layers = said == [WITH_LAYERS];
+        Ok(Network { holder: Arc::new(Holder { process, socket: ours, has_layers }) })
+    }
+
+    /// Whether the layers could be made.
+    pub fn has_layers(&self) -> bool {
+        self.holder.has_layers
+    }
+
+    /// This network, which ends although this is kept.
+    pub fn former(&self) -> Former {
+        Former(Arc::downgrade(&self.holder))
     }
 
     /// The process that holds the network; `None` if it has ended.
@@ -79,11 +130,30 @@ impl Network {
         let (ours, theirs) = UnixStream::pair()?;
         descriptor::send(&self.holder.socket, &[u8::from(to.is_ipv6())], theirs.as_fd())?;
         drop(theirs);
-        let made = received(ours).await?.1.ok_or_else(|| io::Error::other("no socket"))?;
+        let made =
+            received(ours, &mut [0]).await?.1.ok_or_else(|| io::Error::other("no socket"))?;
         let made = std::net::TcpStream::from(made);
         made.set_nonblocking(true)?;
         TcpSocket::from_std_stream(made).connect(to).await
     }
+}
+
+/// Whether a holder can make these layers. Blocks for some milliseconds.
+#[cfg(target_os = "linux")]
+pub(super) fn has_layers(program: &Path, layers: Layers) -> io::Result<bool> {
+    let (mut ours, theirs) = UnixStream::pair()?;
+    let held = Held { network: false, files: Files::Layered(layers) };
+    let mut command = std::process::Command::new(program);
+    command.arg(ARGUMENT).arg(serde_json::to_string(&held)?).current_dir("/");
+    command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut holder = command.spawn()?;
+    drop(command);
+    let mut said = [0];
+    let read = io::Read::read_exact(&mut ours, &mut said);
+    // the holder ends when its socket closes
+    drop(ours);
+    holder.wait()?;
+    read.map(|()| said == [WITH_LAYERS])
 }
 
 /// Reads a line of `/proc/net/tcp` or `/proc/net/tcp6`; see the manual `proc_pid_net(5)`.
@@ -110,10 +180,10 @@ fn listener(line: &str) -> Option<Listener> {
 }
 
 /// Waits for a message, and the descriptor that comes with it.
-async fn received(socket: UnixStream) -> io::Result<(usize, Option<OwnedFd>)> {
+async fn received(socket: UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
     socket.set_nonblocking(true)?;
     let socket = tokio::net::UnixStream::from_std(socket)?;
-    socket.async_io(Interest::READABLE, || descriptor::receive(&socket, &mut [0])).await
+    socket.async_io(Interest::READABLE, || descriptor::receive(&socket, bytes)).await
 }
 
 /// The main function of the holder.
@@ -130,13 +200,20 @@ pub fn hold() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Makes the network, says so by one byte, and then answers each message with a socket until this program is gone.
+/// Makes the network and the layers, says so by one byte, and then answers each message with a socket until this program is gone.
 #[cfg(target_os = "linux")]
 fn held() -> io::Result<()> {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
-    super::namespaces::make_network().map_err(io::Error::other)?;
+    let order = std::env::args().nth(2).unwrap_or_default();
+    let held: Held = serde_json::from_str(&order)?;
+    super::namespaces::hold(&held).map_err(io::Error::other)?;
+    let has_layers = match &held.files {
+        Files::Layered(layers) => layers.lay().is_ok(),
+        Files::Real | Files::Of(_) => false,
+    };
     let line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    io::Write::write_all(&mut &line, &[0])?;
+    let said = if has_layers { WITH_LAYERS } else { WITHOUT_LAYERS };
+    io::Write::write_all(&mut &line, &[said])?;
     loop {
         let mut family = [0];
         match descriptor::receive(&line, &mut family) {

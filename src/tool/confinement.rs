@@ -1,6 +1,8 @@
 //! The sandbox of the model's commands: the user's settings, and the limits for the commands of one project.
 
+mod caches;
 mod limits;
+mod shared;
 mod temporary;
 
 pub use limits::Limits;
@@ -15,34 +17,15 @@ use crate::reach;
 use crate::regular;
 use crate::rules::{self, Rules};
 use crate::sandbox::gate::Gate as Cover;
-use crate::sandbox::network::Network;
 use crate::sandbox::{self, Sandbox, Strength};
 use crate::web::proxy::Gate;
+use shared::{Layered, Shared};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tempfile::NamedTempFile;
 use temporary::Temporary;
-use tokio::sync::{OnceCell, watch};
-
-/// Caches of build tools, relative to the home folder. Commands may write in them.
-const CACHES: &[&str] = &[
-    ".cache/go-build",
-    ".cache/pip",
-    ".cache/pnpm",
-    ".cache/pre-commit",
-    ".cache/uv",
-    ".cache/yarn",
-    ".cargo/.global-cache",
-    ".cargo/.package-cache",
-    ".cargo/git",
-    ".cargo/registry",
-    ".gradle/caches",
-    ".m2/repository",
-    ".npm/_cacache",
-    ".npm/_logs",
-    "go/pkg/mod",
-];
+use tokio::sync::{Mutex, OnceCell, watch};
 
 /// Places of sockets on which programs of the user listen.
 const SOCKETS: &[&str] = &[
@@ -96,6 +79,9 @@ pub struct Confinement {
     settings: Settings,
     /// Folders that are hidden from commands.
     private: Vec<PathBuf>,
+    /// The folder with the project's layers over the caches of build tools.
+    layers: PathBuf,
+    layered: Arc<Mutex<Layered>>,
     /// The path of this program.
     program: PathBuf,
     strength: Arc<OnceLock<Option<Strength>>>,
@@ -105,7 +91,7 @@ pub struct Confinement {
     /// Where the repository's branches went at that time.
     known: Arc<OnceCell<Known>>,
     /// The network of the conversation's commands, from the first command on.
-    network: Arc<watch::Sender<Option<Network>>>,
+    network: Arc<watch::Sender<Option<Shared>>>,
     /// Whether rules that allow hosts are ignored.
     is_closed: bool,
     writes: Writes,
@@ -128,8 +114,14 @@ const CLOSED: &str = "is closed, because untrusted text may be in the conversati
     without asking the user";
 
 impl Confinement {
-    pub fn new(settings: Settings, private: Vec<PathBuf>, program: PathBuf) -> Confinement {
-        Confinement { settings, private, program, ..Confinement::default() }
+    /// `layers` is the folder for the project's layers over the caches of build tools.
+    pub fn new(
+        settings: Settings,
+        private: Vec<PathBuf>,
+        layers: PathBuf,
+        program: PathBuf,
+    ) -> Confinement {
+        Confinement { settings, private, layers, program, ..Confinement::default() }
     }
 
     /// The same sandbox for another conversation, whose commands have a temporary folder and a network of their own.
@@ -256,7 +248,9 @@ impl Confinement {
         let made = self.temporary.get_or_init(|| Temporary::new().ok());
         let made =
             made.as_ref().ok_or_else(|| io::Error::other("no temporary folder can be made"))?;
-        let mut limits = self.limited(desk, strength, made)?;
+        let is_shared = strength == Strength::Full && self.writes == Writes::Project;
+        let shared = if is_shared { Some(self.joined(desk, made).await?) } else { None };
+        let mut limits = self.limited(desk, strength, made, shared.as_ref())?;
         limits.pass = chance::word()?;
         if let Some(file) = limits.places.as_ref().map(Places::configuration) {
             let known = self.known.get_or_init(|| Known::new(&desk.root, file));
@@ -268,35 +262,29 @@ impl Confinement {
                 limits.head = baseline.head().await;
             }
         }
-        let is_shared =
-            strength == Strength::Full && !self.settings.network && self.writes == Writes::Project;
-        if is_shared {
-            let (network, holder) = self.joined().await?;
-            limits.sandbox.holder = Some(holder);
-            limits.network = Some(network);
+        if let Some(shared) = shared {
+            limits.network = (!self.settings.network).then_some(shared.network);
         }
         Ok(Some(limits))
     }
 
-    /// The network of the conversation, and the process that holds it. If that process was killed, a new network
-    /// begins.
-    async fn joined(&self) -> io::Result<(Network, u32)> {
-        let network = self.network.borrow().clone();
-        if let Some(network) = network
-            && let Some(holder) = network.holder()
-        {
-            return Ok((network, holder));
-        }
-        let network = Network::start(&self.program).await?;
-        let holder = network.holder().ok_or_else(|| io::Error::other("its network has ended"))?;
-        self.network.send_replace(Some(network.clone()));
-        Ok((network, holder))
-    }
-
-    fn limited(&self, desk: &Desk, strength: Strength, made: &Temporary) -> io::Result<Limits> {
+    fn limited(
+        &self,
+        desk: &Desk,
+        strength: Strength,
+        made: &Temporary,
+        shared: Option<&Shared>,
+    ) -> io::Result<Limits> {
         let temporary = made.path.clone();
         let home = desk.home.clone().unwrap_or_default();
         let mut writable = self.writable(desk, &home);
+        match shared.map(|it| it.set.as_ref()) {
+            Some(Some(set)) => writable.extend(caches::writable(&set.layers)),
+            None if strength == Strength::Plain => {
+                writable.extend(caches::shared(&home).filter(|it| it.exists()));
+            }
+            _ => (),
+        }
         let common = of_worktree(&desk.root);
         // the project stays visible, also where the command may not write
         let visible = |writable: &[PathBuf]| [writable, std::slice::from_ref(&desk.root)].concat();
@@ -332,7 +320,7 @@ impl Confinement {
             temporary: is_ours.then_some(temporary),
             kept,
             network: self.settings.network && !is_looking,
-            holder: None,
+            holder: shared.and_then(|it| it.network.holder()),
             proxy: is_full && !is_looking,
             gate,
         };
@@ -351,14 +339,17 @@ impl Confinement {
         })
     }
 
-    /// The paths that commands may write, apart from their temporary folder.
-    fn writable(&self, desk: &Desk, home: &Path) -> Vec<PathBuf> {
-        let own = self.settings.writable.iter().map(|it| match it.strip_prefix("~/") {
+    /// The paths that the user's settings name as writable.
+    fn named(&self, desk: &Desk, home: &Path) -> impl Iterator<Item = PathBuf> {
+        self.settings.writable.iter().map(|it| match it.strip_prefix("~/") {
             Some(rest) => home.join(rest),
             None => desk.root.join(it),
-        });
-        let caches = CACHES.iter().map(|it| home.join(it));
-        let mut writable: Vec<PathBuf> = caches.chain(own).filter(|it| it.exists()).collect();
+        })
+    }
+
+    /// The paths that commands may write, apart from their temporary folder and the caches of build tools.
+    fn writable(&self, desk: &Desk, home: &Path) -> Vec<PathBuf> {
+        let mut writable: Vec<PathBuf> = self.named(desk, home).filter(|it| it.exists()).collect();
         match &self.owned {
             None => writable.push(desk.root.clone()),
             Some(owned) => writable.extend(owned.iter().filter(|it| it.exists()).cloned()),

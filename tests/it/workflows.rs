@@ -94,7 +94,12 @@ impl Place {
             secrets: Secrets::default(),
             overflow: base.join("overflow"),
             web: Web::new(Vec::new(), program.clone()),
-            confinement: Confinement::new(settings, Vec::new(), program.clone()),
+            confinement: Confinement::new(
+                settings,
+                Vec::new(),
+                base.join("layers"),
+                program.clone(),
+            ),
             program,
             jobs: Jobs::default(),
         };

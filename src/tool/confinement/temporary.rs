@@ -83,7 +83,7 @@ fn sweep(all: &Path) {
 }
 
 /// Removes a folder, also if a command has taken away the right to look into a part of it.
-fn remove(folder: &Path) {
+pub(super) fn remove(folder: &Path) {
     if fs::remove_dir_all(folder).is_err() {
         #[cfg(target_os = "linux")]
         open_up(folder);

@@ -1,0 +1,186 @@
+//! The caches of build tools. A cache is a program of the user's: other projects and tools run what lies in it. So in
+//! the full sandbox commands write into layers over the caches (see `crate::sandbox::layers`), one set for each project.
+//! Conversations that are open at the same time have sets of their own.
+
+use super::temporary::remove;
+use crate::sandbox::layers::{Layer, Layers};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Folders in the home folder, and what commands may write in them: the whole if nothing is named. A folder ends with a
+/// slash, a file does not.
+const CACHES: &[(&str, &[&str])] = &[
+    (".bun/install/cache", &[]),
+    (".cabal", &["packages/", "store/"]),
+    (".cache", &[]),
+    (".cargo", &["git/", "registry/", ".global-cache", ".package-cache", ".package-cache-mutate"]),
+    (".composer", &["cache/"]),
+    (".conan2", &["p/"]),
+    (".elm", &[]),
+    (".gradle", &[".tmp/", "caches/", "daemon/", "native/", "notifications/", "wrapper/"]),
+    (".hex", &["packages/"]),
+    (".ivy2", &["cache/"]),
+    (".julia", &["artifacts/", "compiled/", "logs/", "packages/", "scratchspaces/"]),
+    (".local/share/pnpm", &["store/"]),
+    (".m2", &["repository/", "wrapper/"]),
+    (".npm", &[]),
+    (".nuget", &["packages/"]),
+    (".pub-cache", &["_temp/", "git/", "hosted/", "hosted-hashes/"]),
+    (".sbt", &["boot/"]),
+    (".stack", &["pantry/", "programs/", "snapshots/"]),
+    (".yarn", &["berry/"]),
+    ("go/pkg", &[]),
+];
+
+/// How long a set stays that nobody uses.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// The most sets of a project: one for each conversation that is open.
+const MOST: usize = 100;
+/// The file that is locked while a conversation uses a set.
+const LOCK: &str = "lock";
+
+/// The layers over the caches that exist. A cache that has to stay as it is, or lies in such a folder, gets none.
+fn layers(home: &Path, kept: &[PathBuf]) -> Vec<Layer> {
+    let layer = |(name, parts): &(&str, &[&str])| {
+        let place = home.join(name).canonicalize().ok().filter(|it| it.is_dir())?;
+        let is_kept = kept.iter().any(|it| place.starts_with(it));
+        let named = |is_folder: bool| {
+            let all = parts.iter().filter(|it| it.ends_with('/') == is_folder);
+            all.map(|it| PathBuf::from(it.trim_end_matches('/'))).collect()
+        };
+        let (folders, files) = (named(true), named(false));
+        (!is_kept).then(|| Layer { name: name.replace('/', "+"), place, folders, files })
+    };
+    CACHES.iter().filter_map(layer).collect()
+}
+
+/// What commands may write in the layers.
+pub(super) fn writable(layers: &Layers) -> impl Iterator<Item = PathBuf> {
+    layers.all.iter().flat_map(|it| {
+        let parts = it.folders.iter().chain(&it.files).map(|part| it.place.join(part));
+        let is_whole = it.folders.is_empty() && it.files.is_empty();
+        parts.chain(is_whole.then(|| it.place.clone()))
+    })
+}
+
+/// What commands may write in the caches where there are no layers.
+pub(super) fn shared(home: &Path) -> impl Iterator<Item = PathBuf> {
+    let parts = |(name, parts): &(&str, &[&str])| {
+        let place = home.join(name);
+        let whole = parts.is_empty().then(|| place.clone());
+        let parts: Vec<PathBuf> = parts.iter().map(|it| place.join(it)).collect();
+        whole.into_iter().chain(parts)
+    };
+    CACHES.iter().flat_map(parts)
+}
+
+/// A set of layers that belongs to this process.
+pub(super) struct Set {
+    pub(super) layers: Layers,
+    /// Other conversations keep off while this is open.
+    #[cfg_attr(not(test), expect(dead_code, reason = "it is only held"))]
+    lock: File,
+}
+
+impl Set {
+    /// A set in `folder`, which has those of the project. Removes sets of all projects that nobody has used for long.
+    pub(super) fn take(folder: &Path, home: &Path, kept: Vec<PathBuf>) -> io::Result<Set> {
+        if let Some(all) = folder.parent() {
+            sweep(all);
+        }
+        let kept: Vec<PathBuf> =
+            kept.into_iter().map(|it| it.canonicalize().unwrap_or(it)).collect();
+        let all = layers(home, &kept);
+        for n in 0..MOST {
+            let folder = folder.join(n.to_string());
+            DirBuilder::new().mode(0o700).recursive(true).create(&folder)?;
+            if let Some(lock) = locked(&folder)? {
+                lock.set_modified(SystemTime::now())?;
+                return Ok(Set { layers: Layers { folder, all, kept }, lock });
+            }
+        }
+        Err(io::Error::other("too many conversations are open"))
+    }
+}
+
+/// The lock of a set; `None` if another conversation holds it, or has just removed the set.
+fn locked(folder: &Path) -> io::Result<Option<File>> {
+    let path = folder.join(LOCK);
+    let mut options = OpenOptions::new();
+    let lock = match options.write(true).create(true).truncate(false).open(&path) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(None),
+        lock => lock?,
+    };
+    let is_same = |it: fs::Metadata| lock.metadata().is_ok_and(|own| own.ino() == it.ino());
+    let is_ours = lock.try_lock().is_ok() && fs::metadata(&path).is_ok_and(is_same);
+    Ok(is_ours.then_some(lock))
+}
+
+/// Removes the sets that nobody has used for long.
+fn sweep(all: &Path) {
+    let entries = |it: &Path| fs::read_dir(it).into_iter().flatten().flatten().map(|it| it.path());
+    for project in entries(all) {
+        for set in entries(&project) {
+            let used = fs::metadata(set.join(LOCK)).and_then(|it| it.modified());
+            let is_old = used.is_ok_and(|it| it.elapsed().is_ok_and(|age| age > KEPT));
+            if is_old && matches!(locked(&set), Ok(Some(_))) {
+                remove(&set);
+            }
+        }
+        // this fails if there is a set
+        let _ = fs::remove_dir(&project);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_open_conversation_has_a_set_of_its_own_and_the_next_one_gets_a_free_one() {
+        let home = tempfile::tempdir().unwrap();
+        let project = home.path().join("layers/project");
+        let take = || Set::take(&project, home.path(), Vec::new()).unwrap();
+        let number = |it: &Set| it.layers.folder.strip_prefix(&project).unwrap().to_owned();
+        let (one, two) = (take(), take());
+        assert_eq!((number(&one), number(&two)), (PathBuf::from("0"), PathBuf::from("1")));
+        drop(one);
+        assert_eq!(number(&take()), PathBuf::from("0"));
+    }
+
+    #[test]
+    fn a_set_that_nobody_has_used_for_long_goes_and_one_in_use_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let all = home.path().join("layers");
+        let take = |project: &str| Set::take(&all.join(project), home.path(), Vec::new()).unwrap();
+        let (used, left) = (take("used"), take("left"));
+        for set in [&used, &left] {
+            let long_ago = SystemTime::now() - 2 * KEPT;
+            set.lock.set_modified(long_ago).unwrap();
+        }
+        drop(left);
+        let fresh = take("fresh");
+        let is_there = |it: &str| all.join(it).exists();
+        assert_eq!(["used", "left", "fresh"].map(is_there), [true, false, true]);
+        drop((used, fresh));
+    }
+
+    #[test]
+    fn a_cache_in_the_project_or_among_the_writable_folders_gets_no_layer() {
+        let home = tempfile::tempdir().unwrap();
+        for name in [".cache", ".cargo/registry", "go/pkg/mod"] {
+            fs::create_dir_all(home.path().join(name)).unwrap();
+        }
+        let place = |it: &str| home.path().canonicalize().unwrap().join(it);
+        let names = |kept: &[PathBuf]| -> Vec<String> {
+            layers(home.path(), kept).into_iter().map(|it| it.name).collect()
+        };
+        assert_eq!(names(&[]), [".cache", ".cargo", "go+pkg"]);
+        assert_eq!(names(&[place("go")]), [".cache", ".cargo"]);
+        assert_eq!(names(&[place(".cargo/registry"), place(".cache")]), [".cargo", "go+pkg"]);
+        assert_eq!(names(&[place("")]), [""; 0]);
+    }
+}
