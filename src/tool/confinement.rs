@@ -19,13 +19,13 @@ use crate::rules::{self, Rules};
 use crate::sandbox::gate::Gate as Cover;
 use crate::sandbox::{self, Sandbox, Strength};
 use crate::web::proxy::Gate;
-use shared::{Layered, Shared};
+use shared::{Layered, Shared, Turn};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tempfile::NamedTempFile;
 use temporary::Temporary;
-use tokio::sync::{Mutex, OnceCell, watch};
+use tokio::sync::{OnceCell, watch};
 
 /// Places of sockets on which programs of the user listen.
 const SOCKETS: &[&str] = &[
@@ -81,7 +81,8 @@ pub struct Confinement {
     private: Vec<PathBuf>,
     /// The folder with the project's layers over the caches of build tools.
     layers: PathBuf,
-    layered: Arc<Mutex<Layered>>,
+    layered: Arc<watch::Sender<Layered>>,
+    turn: Turn,
     /// The path of this program.
     program: PathBuf,
     strength: Arc<OnceLock<Option<Strength>>>,
@@ -278,13 +279,7 @@ impl Confinement {
         let temporary = made.path.clone();
         let home = desk.home.clone().unwrap_or_default();
         let mut writable = self.writable(desk, &home);
-        match shared.map(|it| it.set.as_ref()) {
-            Some(Some(set)) => writable.extend(caches::writable(&set.layers)),
-            None if strength == Strength::Plain => {
-                writable.extend(caches::shared(&home).filter(|it| it.exists()));
-            }
-            _ => (),
-        }
+        writable.extend(caches::writable(&home, shared.and_then(Shared::layers), strength));
         let common = of_worktree(&desk.root);
         // the project stays visible, also where the command may not write
         let visible = |writable: &[PathBuf]| [writable, std::slice::from_ref(&desk.root)].concat();
@@ -303,20 +298,17 @@ impl Confinement {
             writable.extend((!self.is_apart).then_some(common));
         }
         let shown = visible(&writable);
-        let hidden = self.hidden(&home, &shown, made);
         let (is_looking, is_watched) =
             (self.writes == Writes::Nothing, is_full && self.writes == Writes::Project);
         let is_gated = is_watched || is_full && is_looking;
-        let gated = is_gated.then(|| self.gate_of_git(desk, made)).transpose()?;
-        let (gate, channel) = gated.unzip();
-        let writable = self.writes.limiting(writable, &seen);
+        let (gate, channel) = if is_gated { self.gate_of_git(desk, made)? } else { (None, None) };
         let sandbox = Sandbox {
             strength,
             pinned,
             fixed,
-            hidden,
+            hidden: self.hidden(&home, &shown, made),
             shown,
-            writable,
+            writable: self.writes.limiting(writable, &seen),
             temporary: is_ours.then_some(temporary),
             kept,
             network: self.settings.network && !is_looking,
@@ -333,7 +325,7 @@ impl Confinement {
             head: None,
             network: None,
             pass: String::new(),
-            channel: channel.flatten(),
+            channel,
             known: Known::default(),
             agreed: self.agreed.clone(),
         })
@@ -363,7 +355,7 @@ impl Confinement {
         &self,
         desk: &Desk,
         made: &Temporary,
-    ) -> io::Result<(Cover, Option<NamedTempFile>)> {
+    ) -> io::Result<(Option<Cover>, Option<NamedTempFile>)> {
         let is_looking = self.writes == Writes::Nothing;
         let talks = is_looking || !self.is_apart;
         let channel = talks.then(|| NamedTempFile::with_prefix_in("git-", &made.folder));
@@ -379,7 +371,7 @@ impl Confinement {
         let order = serde_json::to_string(&order)?;
         let cover =
             Cover { order, covered, channel: channel.as_ref().map(|it| it.path().to_owned()) };
-        Ok((cover, channel))
+        Ok((Some(cover), channel))
     }
 
     /// The paths to hide: the user's secrets, Caliban's own data, and sockets. A folder with secrets that contains a

@@ -3,6 +3,7 @@
 //! Conversations that are open at the same time have sets of their own.
 
 use super::temporary::remove;
+use crate::sandbox::Strength;
 use crate::sandbox::layers::{Layer, Layers};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -57,24 +58,25 @@ fn layers(home: &Path, kept: &[PathBuf]) -> Vec<Layer> {
     CACHES.iter().filter_map(layer).collect()
 }
 
-/// What commands may write in the layers.
-pub(super) fn writable(layers: &Layers) -> impl Iterator<Item = PathBuf> {
-    layers.all.iter().flat_map(|it| {
-        let parts = it.folders.iter().chain(&it.files).map(|part| it.place.join(part));
-        let is_whole = it.folders.is_empty() && it.files.is_empty();
-        parts.chain(is_whole.then(|| it.place.clone()))
-    })
-}
-
-/// What commands may write in the caches where there are no layers.
-pub(super) fn shared(home: &Path) -> impl Iterator<Item = PathBuf> {
-    let parts = |(name, parts): &(&str, &[&str])| {
-        let place = home.join(name);
-        let whole = parts.is_empty().then(|| place.clone());
+/// What commands may write in the caches: what has layers; in the plain sandbox, the caches themselves.
+pub(super) fn writable(home: &Path, layers: Option<&Layers>, strength: Strength) -> Vec<PathBuf> {
+    let parts = |place: &Path, parts: Vec<PathBuf>| {
+        let whole = parts.is_empty().then(|| place.to_owned());
         let parts: Vec<PathBuf> = parts.iter().map(|it| place.join(it)).collect();
         whole.into_iter().chain(parts)
     };
-    CACHES.iter().flat_map(parts)
+    if let Some(layers) = layers {
+        let all = |it: &Layer| it.folders.iter().chain(&it.files).cloned().collect();
+        layers.all.iter().flat_map(|it| parts(&it.place, all(it))).collect()
+    } else if strength == Strength::Plain {
+        let all = CACHES.iter();
+        let all = all.flat_map(|(place, named)| {
+            parts(&home.join(place), named.iter().map(PathBuf::from).collect())
+        });
+        all.filter(|it| it.exists()).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 /// A set of layers that belongs to this process.
@@ -128,10 +130,10 @@ fn sweep(all: &Path) {
             let is_old = used.is_ok_and(|it| it.elapsed().is_ok_and(|age| age > KEPT));
             if is_old && matches!(locked(&set), Ok(Some(_))) {
                 remove(&set);
+                // this fails if there is another set
+                let _ = fs::remove_dir(&project);
             }
         }
-        // this fails if there is a set
-        let _ = fs::remove_dir(&project);
     }
 }
 

@@ -4,18 +4,30 @@
 use super::Confinement;
 use super::caches::Set;
 use super::temporary::Temporary;
+use crate::sandbox::layers::Layers;
 use crate::sandbox::network::{Files, Former, Held, Network};
 use crate::tool::Desk;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
+use tokio::sync::Semaphore;
 
 /// The layers that the open conversations of the project share.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Layered {
     set: Weak<Set>,
     /// The networks of these conversations.
     holders: Vec<Former>,
+}
+
+/// Lets one conversation of the project after the other begin its network.
+#[derive(Clone)]
+pub(super) struct Turn(Arc<Semaphore>);
+
+impl Default for Turn {
+    fn default() -> Turn {
+        Turn(Arc::new(Semaphore::new(1)))
+    }
 }
 
 /// What the commands of a conversation share.
@@ -23,7 +35,13 @@ pub(super) struct Layered {
 pub(super) struct Shared {
     pub(super) network: Network,
     /// The layers over the caches of build tools; `None` if the system has none. Commands only read the caches then.
-    pub(super) set: Option<Arc<Set>>,
+    set: Option<Arc<Set>>,
+}
+
+impl Shared {
+    pub(super) fn layers(&self) -> Option<&Layers> {
+        self.set.as_ref().map(|it| &it.layers)
+    }
 }
 
 impl Confinement {
@@ -33,7 +51,9 @@ impl Confinement {
         if let Some(shared) = shared.filter(|it| it.network.holder().is_some()) {
             return Ok(shared);
         }
-        let mut layered = self.layered.lock().await;
+        // one conversation after the other, so that two do not make a set each
+        let _turn = self.turn.0.acquire().await.map_err(io::Error::other)?;
+        let mut layered = self.layered.borrow().clone();
         layered.holders.retain(|it| it.holder().is_some());
         let holder = layered.holders.iter().find_map(Former::holder);
         let (files, set) = if let (Some(holder), Some(set)) = (holder, layered.set.upgrade()) {
@@ -49,9 +69,10 @@ impl Confinement {
         let set = set.filter(|_| !is_new || network.has_layers());
         if let Some(set) = &set {
             if is_new {
-                *layered = Layered { set: Arc::downgrade(set), holders: Vec::new() };
+                layered = Layered { set: Arc::downgrade(set), holders: Vec::new() };
             }
             layered.holders.push(network.former());
+            self.layered.send_replace(layered);
         }
         let shared = Shared { network, set };
         self.network.send_replace(Some(shared.clone()));
