@@ -285,7 +285,6 @@ impl Confinement {
         let visible = |writable: &[PathBuf]| [writable, std::slice::from_ref(&desk.root)].concat();
         let needed = visible(&writable).into_iter().chain([home.clone()]).chain(common.clone());
         let needed: Vec<PathBuf> = needed.collect();
-        let kept: Vec<PathBuf> = needed.iter().filter_map(|it| entry(it)).collect();
         let is_full = strength == Strength::Full;
         let is_ours = is_full && !needed.iter().any(|it| it == Path::new("/tmp"));
         let seen = if is_ours { PathBuf::from("/tmp") } else { temporary.clone() };
@@ -310,7 +309,7 @@ impl Confinement {
             shown,
             writable: self.writes.limiting(writable, &seen),
             temporary: is_ours.then_some(temporary),
-            kept,
+            kept: needed.iter().filter_map(|it| entry(it)).collect(),
             network: self.settings.network && !is_looking,
             holder: shared.and_then(|it| it.network.holder()),
             proxy: is_full && !is_looking,
