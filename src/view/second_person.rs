@@ -1,7 +1,9 @@
 //! Changes the words of notes to the model for the user, who reads them in the chat: "the user" becomes "you".
 
+use std::borrow::Cow;
+
 /// Beginnings of lines in notes to the model, and the beginnings that replace them for the user.
-const BEGINNINGS: [(&str, &str); 13] = [
+const BEGINNINGS: [(&str, &str); 18] = [
     ("The user accepted ", "You accepted "),
     ("The user rejected ", "You rejected "),
     ("The user closed ", "You closed "),
@@ -10,6 +12,23 @@ const BEGINNINGS: [(&str, &str); 13] = [
     ("The user stopped w", "You stopped w"),
     ("The user took back ", "You took back "),
     ("The user decided on your changes to ", "You decided on the changes to "),
+    (
+        "The user refused the project's instructions, and says: ",
+        "You refused the project's instructions: ",
+    ),
+    (
+        "The user does not let the project's rules allow calls, and says: ",
+        "You do not let the project's rules allow calls: ",
+    ),
+    (
+        "The user handed you the to-do list that another conversation left. It is yours now:",
+        "You handed this conversation the to-do list that another one left:",
+    ),
+    ("The user removed the project's to-do list.", "You removed the project's to-do list."),
+    (
+        "These files changed while your command ran: ",
+        "These files changed while the model's command ran: ",
+    ),
     ("The user's reason: ", "Your reason: "),
     ("The user's reason for line", "Your reason for line"),
     (
@@ -21,7 +40,9 @@ const BEGINNINGS: [(&str, &str); 13] = [
 ];
 
 /// Ends of lines in notes to the model, and the ends that replace them for the user.
-const ENDS: [(&str, &str); 2] = [
+const ENDS: [(&str, &str); 4] = [
+    (" Read them again before you rely on them.", " The model is told to read them again."),
+    (" Read the file before you go on.", " The model is told to read the file."),
     ("; the user may still review it.", "; you may still review it."),
     ("; the user may still undo it.", "; you may still undo it."),
 ];
@@ -29,17 +50,17 @@ const ENDS: [(&str, &str); 2] = [
 /// Changes Caliban's own sentences in a note. Quoted lines of files are not changed.
 pub(super) fn worded(note: &str) -> String {
     let lines = note.split('\n').enumerate().map(|(n, line)| {
-        let known = BEGINNINGS.iter().find_map(|(from, to)| Some((line.strip_prefix(from)?, to)));
-        let end = ENDS.iter().find_map(|(from, to)| Some((line.strip_suffix(from)?, to)));
-        match (known, end) {
-            (Some((rest, to)), _) => format!("{to}{rest}"),
-            (None, Some((rest, to))) => format!("{rest}{to}"),
-            // the first line of a verdict has the numbers of the user's decisions
-            (None, None) if n == 0 && line.starts_with("Of ") => {
-                line.replace(" reworked by the user", " reworked by you")
-            }
-            (None, None) => line.to_owned(),
-        }
+        // the first line of a verdict has the numbers of the user's decisions
+        let line = if n == 0 && line.starts_with("Of ") {
+            Cow::from(line.replace(" reworked by the user", " reworked by you"))
+        } else {
+            Cow::from(line)
+        };
+        let known = BEGINNINGS.iter().find_map(|(from, to)| Some((line.strip_prefix(from)?, *to)));
+        let (line, beginning) = known.unwrap_or((&line, ""));
+        let known = ENDS.iter().find_map(|(from, to)| Some((line.strip_suffix(from)?, *to)));
+        let (line, end) = known.unwrap_or((line, ""));
+        format!("{beginning}{line}{end}")
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -93,5 +114,11 @@ mod tests {
             assert_eq!(worded(&format!("x{from}\ny")), format!("x{to}\ny"));
         }
         assert_eq!(worded("+ The user accepted it"), "+ The user accepted it");
+        assert_eq!(
+            worded(
+                "These files changed while your command ran: a. Read them again before you rely on them."
+            ),
+            "These files changed while the model's command ran: a. The model is told to read them again."
+        );
     }
 }

@@ -358,6 +358,10 @@ fn changes_made_by_a_command_are_not_reported_as_changes_by_the_user() {
          l8
         </context>"#]]
     .assert_eq(&scene.request(4).last_user_text());
+    // the user is not addressed as the model
+    scene.wait_chat(
+        "These files changed while the model's command ran: a.txt. The model is told to read them again.",
+    );
     assert_eq!(told(&scene), "and?");
 }
 

@@ -276,3 +276,89 @@ fn a_run_says_nothing_of_a_person_in_a_chat() {
     );
     assert!(!ran.err.contains("send again"), "{}", ran.err);
 }
+
+/// Final errors in the words of their providers, with the status of the reply. In each case the run asks once.
+const FINAL: [(u16, &str, &str); 14] = [
+    (
+        429,
+        r#"{"error":{"message":"Rate limit exceeded: free-models-per-day. Add 10 credits.","code":429}}"#,
+        "free-models-per-day",
+    ),
+    (
+        429,
+        r#"{"message":"Too many tokens per day, please wait before trying again."}"#,
+        "Too many tokens per day",
+    ),
+    (
+        429,
+        r#"{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached"}}"#,
+        "The usage limit has been reached",
+    ),
+    (
+        429,
+        r#"{"error":{"message":"You have reached your 5-hour limit.","type":"rate_limit_error"}}"#,
+        "You have reached your 5-hour limit",
+    ),
+    (
+        403,
+        r#"{"message":"You've reached your daily limit requests for the 'free' plan."}"#,
+        "daily limit requests",
+    ),
+    (
+        402,
+        r#"{"error":{"message":"Insufficient Balance","type":"unknown_error"}}"#,
+        "Insufficient Balance",
+    ),
+    (
+        400,
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low."}}"#,
+        "Your credit balance is too low",
+    ),
+    (
+        404,
+        r#"{"error":{"message":"No endpoints found that support tool use.","code":404}}"#,
+        "No endpoints found that support tool use",
+    ),
+    (
+        500,
+        r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#,
+        "tools param requires --jinja flag",
+    ),
+    (
+        400,
+        r#"{"error":{"message":"The response was filtered due to the prompt.","code":"content_filter"}}"#,
+        "The response was filtered due to the prompt",
+    ),
+    (
+        403,
+        r#"{"error":{"message":"Your input was flagged by moderation","code":403}}"#,
+        "Your input was flagged by moderation",
+    ),
+    (
+        400,
+        r#"{"error":{"message":"Invalid value for `context_window`: expected an integer"}}"#,
+        "Invalid value for `context_window`",
+    ),
+    (
+        401,
+        r#"{"error":{"message":"Your API key has no access to this plan","code":"invalid_api_key"}}"#,
+        "Your API key has no access to this plan",
+    ),
+    (
+        404,
+        r#"{"error":{"message":"No endpoints found for qwen/qwen9.","code":404}}"#,
+        "No endpoints found for qwen/qwen9",
+    ),
+];
+
+#[test]
+fn a_final_error_ends_the_run_after_one_request_with_the_providers_words() {
+    for (status, body, words) in FINAL {
+        let server = Server::start();
+        server.reply(Reply::raw(status, &[("content-type", "application/json")], body));
+        let ran = run(&Setup::new().openai(&server), &["go"]);
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{body}: {}", ran.err);
+        assert!(ran.err.contains(words), "{body}: {}", ran.err);
+        assert_eq!(server.count(), 1, "{body}");
+    }
+}
