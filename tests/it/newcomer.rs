@@ -4,7 +4,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
-use crate::review::scene::Scene;
+use crate::review::scene::{Scene, nine, two_hunks};
 use serde_json::json;
 
 fn small(server: &Server) -> Setup {
@@ -146,4 +146,44 @@ fn a_menu_of_completion_closes_when_the_text_is_sent() {
     nvim.wait_screen("! Commands:");
     nvim.wait(|it| it.lua_str("return vim.fn.pumvisible()") == "0", "no menu");
     assert_eq!(nvim.composer(), "");
+}
+
+#[test]
+fn the_window_of_keys_names_the_key_that_closes_it_and_hides_the_ruler() {
+    let server = Server::start();
+    let nvim = Nvim::start(&small(&server).before("vim.o.ruler = true"));
+    nvim.keys(":Caliban<CR><Esc>g?");
+    nvim.wait_screen("Keys · q closes");
+    let first = nvim.lua_str("return vim.fn.getline(1)");
+    assert!(first.starts_with(" <CR>    send"), "{first}");
+    let ruler = |nvim: &Nvim| nvim.lua_str("return tostring(vim.o.ruler)");
+    assert_eq!(ruler(&nvim), "false");
+    nvim.keys("q");
+    nvim.wait_gone("Keys · q closes");
+    nvim.wait(|it| ruler(it) == "true", "the ruler");
+}
+
+#[test]
+fn the_list_of_tasks_covers_no_changes_that_wait() {
+    let scene = Scene::start(|it| it.size(80, 24).file("a.txt", nine()));
+    let nvim = &scene.nvim;
+    let todos = ["Read", "Change", "Test", "Tell"].map(|it| json!({ "text": it }));
+    scene.server.reply(Reply::new().call(
+        "t1",
+        "todo",
+        json!({ "action": "write", "todos": todos }),
+    ));
+    nvim.keys(":edit a.txt<CR>");
+    scene.ask(two_hunks());
+    scene.wait_pending(2);
+    nvim.keys(":Caliban<CR><Esc>gl");
+    nvim.wait_screen("[ ] Change");
+    for words in
+        ["2 hunks in 1 file to review", "\\a accept  \\r reject  e reject, because …  \\c comment"]
+    {
+        nvim.wait_screen(words);
+    }
+    let over = "return vim.iter(vim.api.nvim_list_wins()):find(function(win)
+      return vim.api.nvim_win_get_config(win).relative ~= '' end) ~= nil";
+    assert_eq!(nvim.lua_json(over), true);
 }

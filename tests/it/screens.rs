@@ -1,5 +1,7 @@
-//! Ten screens with their colours, each on 80 and on 120 columns; and the same screens as pictures.
+//! Ten screens with their colours, each on 80 and on 120 columns, and nine on 80 columns and 24 rows; and the ten screens
+//! as pictures.
 
+mod low;
 mod scenes;
 mod constant;
 
@@ -34,8 +36,13 @@ pub(crate) struct Stage {
 impl Stage {
     /// Starts Neovim on a small project, in the colours of its default scheme.
     fn start(columns: u16, setup: impl FnOnce(Setup) -> Setup) -> Stage {
-        let server = Server::start();
         let rows = SIZES.iter().find(|it| it.0 == columns).map_or(36, |it| it.1);
+        Stage::sized(columns, rows, setup)
+    }
+
+    /// Like `start`, on a screen of so many rows.
+    fn sized(columns: u16, rows: u16, setup: impl FnOnce(Setup) -> Setup) -> Stage {
+        let server = Server::start();
         let base = Setup::new()
             .file("src/cart.lua", include_str!("../data/screens/cart.lua"))
             .file("src/shop.lua", include_str!("../data/screens/shop.lua"))
@@ -79,21 +86,26 @@ impl Stage {
 fn holds(name: &str) {
     let scene = SCENES.iter().find(|it| it.0 == name).unwrap().1;
     for columns in [80, 120] {
-        let stage = scene(columns);
-        stage.nvim.lua(STATUSLINES, &[]);
-        let path = root().join(format!("tests/data/screens/{name}-{columns}.txt"));
-        let held = fs::read_to_string(&path).unwrap_or_default();
-        let start = Instant::now();
-        let shown = |_: &Nvim| constant(stage.picture()).text();
-        if std::env::var_os("UPDATE_EXPECT").is_some() {
-            stage.calm();
-        } else {
-            // If the screen does not match in time, the comparison below shows the difference.
-            let is_over = |nvim: &Nvim| shown(nvim) == held || start.elapsed() > LIMIT / 4;
-            stage.nvim.wait(is_over, "the held screen");
-        }
-        expect_file![path].assert_eq(&shown(&stage.nvim));
+        compare(&scene(columns), &format!("{name}-{columns}"));
     }
+}
+
+/// Compares a screen with the file that holds its text and its colours.
+#[track_caller]
+fn compare(stage: &Stage, name: &str) {
+    stage.nvim.lua(STATUSLINES, &[]);
+    let path = root().join(format!("tests/data/screens/{name}.txt"));
+    let held = fs::read_to_string(&path).unwrap_or_default();
+    let start = Instant::now();
+    let shown = |_: &Nvim| constant(stage.picture()).text();
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        stage.calm();
+    } else {
+        // If the screen does not match in time, the comparison below shows the difference.
+        let is_over = |nvim: &Nvim| shown(nvim) == held || start.elapsed() > LIMIT / 4;
+        stage.nvim.wait(is_over, "the held screen");
+    }
+    expect_file![path].assert_eq(&shown(&stage.nvim));
 }
 
 macro_rules! held {

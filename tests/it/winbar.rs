@@ -163,7 +163,7 @@ const LONG: [&str; 7] = [
     "60 ask · ● waiting for you\n60 <Tab> to the question · <C-c> stop · <CR> queue · g? keys",
     "80 ask · ● waiting for you\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
     "120 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
-    "200 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k · in 12k · out 400\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
+    "200 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k tokens · in 12k · out 400\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
 ];
 
 /// The bars above the transcript and the composer, with the number of the screen's columns.

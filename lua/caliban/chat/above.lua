@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 
 --- How long a key such as `gg` waits at most until the whole chat is painted, in ms. Even the longest
 --- chat is painted in less time. After a wait of this length the cursor goes to the first painted line.
@@ -32,7 +33,7 @@ function M.attach(chat, buf)
     api.nvim_buf_set_keymap(buf, 'x', lhs, '', opts)
   end
   api.nvim_create_autocmd('CmdlineLeave', {
-    buffer = buf,
+    [BUF] = buf,
     callback = function()
       if not vim.v.event.abort then
         M.wait(chat)

@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 
 --- The value of 'formatlistpat': it matches the beginning of lines whose wrapped rows are indented.
 --- Such lines begin with the sign of a tool, a thought, a question, a notice, a quotation or a list
@@ -60,7 +61,7 @@ local function make(chat)
   vim.bo[buf].modifiable = true
   -- a window shows the buffer: set the window's options
   api.nvim_create_autocmd('BufWinEnter', {
-    buffer = buf,
+    [BUF] = buf,
     callback = function()
       require('caliban.chat.windows').entered(chat, buf)
     end,
@@ -78,7 +79,7 @@ local function transcript(chat)
   require('caliban.chat.keys').attach(chat, chat.transcript, 'transcript')
   require('caliban.chat.above').attach(chat, chat.transcript)
   api.nvim_create_autocmd('TextYankPost', {
-    buffer = chat.transcript,
+    [BUF] = chat.transcript,
     callback = function(args)
       require('caliban.chat.long').yanked(args.buf)
     end,

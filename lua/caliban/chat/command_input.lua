@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 
 local HINT = '<CR> or <C-s> run · <C-c> cancel'
 
@@ -49,7 +50,7 @@ function M.open(command, done)
     end
   end
   local function map(mode, lhs, call, desc)
-    vim.keymap.set(mode, lhs, call, { buffer = buf, nowait = true, desc = 'Caliban: ' .. desc })
+    vim.keymap.set(mode, lhs, call, { [BUF] = buf, nowait = true, desc = 'Caliban: ' .. desc })
   end
   map('n', '<CR>', run, 'run the changed command')
   map({ 'n', 'i' }, '<C-s>', run, 'run the changed command')
@@ -57,7 +58,7 @@ function M.open(command, done)
     close(win)
   end, 'keep the command unchanged')
   api.nvim_create_autocmd('WinLeave', {
-    buffer = buf,
+    [BUF] = buf,
     once = true,
     callback = vim.schedule_wrap(function()
       close(win)

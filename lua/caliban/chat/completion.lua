@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 
 --- A question to the program names at most this many open files, and at most this many recent ones.
 local NEAR = 100
@@ -286,7 +287,7 @@ local function watch(chat, client)
   vim.lsp.completion.enable(true, client, buf, { convert = convert })
   vim.bo[buf].completeopt = 'menuone,noselect,fuzzy'
   local function on(events, fn)
-    api.nvim_create_autocmd(events, { buffer = buf, callback = fn })
+    api.nvim_create_autocmd(events, { [BUF] = buf, callback = fn })
   end
   on({ 'TextChangedI', 'TextChangedP' }, function()
     local _ = is_automatic() and open_menu()

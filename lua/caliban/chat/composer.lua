@@ -2,7 +2,7 @@
 local M = {}
 
 local api = vim.api
-local ns = api.nvim_create_namespace('caliban_composer')
+local ns, BUF = api.nvim_create_namespace('caliban_composer'), require('caliban.editor.since').BUF
 --- The words beside the last chip, where they have room; `GOES` only beside a command's output.
 local REMOVES, GOES = '  <C-x> removes', '  goes with your next message'
 
@@ -114,7 +114,7 @@ end
 local function watch_scrolling(chat, wanted)
   if wanted and not chat.scrolling then
     chat.scrolling = api.nvim_create_autocmd('WinScrolled', {
-      buffer = chat.composer,
+      [BUF] = chat.composer,
       callback = function()
         make_room(chat, #virtual_lines(chat))
       end,
@@ -456,7 +456,7 @@ end
 function M.attach(chat)
   chat.scrolling = nil
   local function on(events, fn)
-    api.nvim_create_autocmd(events, { buffer = chat.composer, callback = fn })
+    api.nvim_create_autocmd(events, { [BUF] = chat.composer, callback = fn })
   end
   on({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, function()
     require('caliban.chat.layout').fit(chat)
@@ -488,7 +488,7 @@ function M.attach(chat)
   -- completion starts at the first insertion, because the first start of a language server takes 10 ms
   local first ---@type integer
   first = api.nvim_create_autocmd({ 'InsertEnter', 'CursorMovedI' }, {
-    buffer = chat.composer,
+    [BUF] = chat.composer,
     callback = function()
       api.nvim_del_autocmd(first)
       require('caliban.chat.completion').attach(chat)

@@ -3,9 +3,29 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 
 --- The window's width is measured on at most this many lines.
 local MEASURED = 2000
+
+--- The number of open windows, and the user's value of 'ruler', which is off meanwhile: it would say nothing about such a
+--- window.
+local open, ruler = 0, nil ---@type integer, boolean?
+
+local function hide_ruler()
+  if open == 0 then
+    ruler = vim.o.ruler
+    vim.cmd('noautocmd set noruler')
+  end
+  open = open + 1
+end
+
+local function show_ruler()
+  open = math.max(0, open - 1)
+  if open == 0 and ruler then
+    vim.cmd('noautocmd set ruler')
+  end
+end
 
 --- Shows lines in a floating window that fits them, as far as the screen is large enough.
 ---@param lines string[]
@@ -29,9 +49,10 @@ function M.show(lines, title, place, key)
       height = math.max(1, math.min(#lines, vim.o.lines - 4)),
       style = 'minimal',
       border = require('caliban.editor.icons').border(),
-      title = (' %s '):format(title),
+      title = require('caliban.editor.icons').of((' %s · q closes '):format(title)),
     })
   )
+  hide_ruler()
   vim.wo[win][0].wrap, vim.wo[win][0].linebreak = true, true
   local rows = api.nvim_win_text_height(win, { end_row = math.min(#lines, vim.o.lines) - 1 }).all
   api.nvim_win_set_height(win, math.max(1, math.min(rows, vim.o.lines - 4)))
@@ -41,12 +62,13 @@ function M.show(lines, title, place, key)
     end
   end
   for _, lhs in ipairs({ 'q', '<Esc>', key }) do
-    vim.keymap.set('n', lhs, close, { buffer = buf, nowait = true, desc = 'Close' })
+    vim.keymap.set('n', lhs, close, { [BUF] = buf, nowait = true, desc = 'Close' })
   end
   api.nvim_create_autocmd(
     'WinLeave',
-    { buffer = buf, once = true, callback = vim.schedule_wrap(close) }
+    { [BUF] = buf, once = true, callback = vim.schedule_wrap(close) }
   )
+  api.nvim_create_autocmd('BufWipeout', { [BUF] = buf, once = true, callback = show_ruler })
   return win
 end
 

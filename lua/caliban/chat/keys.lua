@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 
 ---@class caliban.Key
 ---@field mode string|string[]
@@ -476,7 +477,7 @@ function M.attach(chat, buf, part)
   end
   vim.keymap.set('n', 'g?', function()
     help(part)
-  end, { buffer = buf, desc = 'Caliban: keys', nowait = true })
+  end, { [BUF] = buf, desc = 'Caliban: keys', nowait = true })
   vim.on_key(interrupted, api.nvim_create_namespace('caliban.interrupted'))
 end
 

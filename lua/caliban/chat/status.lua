@@ -127,11 +127,14 @@ local function share(status)
 end
 
 ---@param status caliban.Status
----@return string
+---@return string?
 local function usage(status)
   local percent = share(status)
   local text = tokens(status.size)
-  return percent and ('%s/%s  %s'):format(text, tokens(status.window), percent) or text
+  if percent then
+    return ('%s/%s  %s'):format(text, tokens(status.window), percent)
+  end
+  return status.size > 0 and text .. ' tokens' or nil
 end
 
 --- The number of chats, other than `but`, whose question waits for the user.
@@ -201,6 +204,7 @@ local fills = { long = 'CalibanLong', full = 'CalibanFull' } ---@type table<stri
 --- The parts of the winbar's text, in the order in which they are dropped if there is not enough room. A word is never
 --- cut: a part has shorter words or is dropped. Of the state at least its sign stays.
 local dropped_first = {
+  'unit',
   'all',
   'provider',
   'cached',
@@ -229,6 +233,8 @@ local dropped_first = {
 local function drop(parts, name, short)
   if name == 'provider' then
     parts.model = parts.model and parts.model:match('[^/]*$')
+  elseif name == 'unit' then
+    parts.usage = parts.usage and parts.usage:gsub(' tokens$', '')
   elseif name == 'share' then
     parts.usage = nil
   elseif name == 'model' then

@@ -82,18 +82,56 @@ local function place(chat, lines)
   return config ---@as vim.api.keyset.win_config
 end
 
---- Whether the window would cover the chat's question, which can be answered only after it has been seen.
+--- The first row of what waits for the user in a chat: a question, a plan or a list of changes, with its keys.
+---@param chat caliban.Chat
+---@return integer? # from 0
+local function waiting(chat)
+  local order = require('caliban.chat.order')
+  local block, row = order.asking(chat)
+  if block then
+    return row + (block.head or 0)
+  end
+  local plan = chat.status and chat.status.plan
+  if plan and plan.stage == 'waiting' then
+    local found, at = order.last(chat, function(it)
+      return it.shape == 'plan'
+    end)
+    return found and at + (found.head or 0)
+  end
+  local list, _, top = order.find(chat, order.REVIEW)
+  return list and chat.listing and chat.listing.waits and top + 1 or nil
+end
+
+--- Whether the window would cover what waits for the user. A question can be answered only after it has been seen.
 ---@param chat caliban.Chat
 ---@param config vim.api.keyset.win_config
 ---@return boolean
 local function covers(chat, config)
-  if not (chat.question and config.win) then
+  local win, row = config.win, waiting(chat)
+  if not (win and row) then
     return false
   end
-  local top = api.nvim_buf_line_count(chat.transcript) - #chat.question.lines
-  local at = vim.fn.screenpos(config.win, math.max(1, top), 1).row
+  local at = vim.fn.screenpos(win, row + 1, 1).row
   local border = 2
-  return at == 0 or at <= vim.fn.getwininfo(config.win)[1].winrow + (config.height or 1) + border
+  local over = at <= vim.fn.getwininfo(win)[1].winrow + (config.height or 1) + border
+  return at == 0 and chat.question ~= nil or at > 0 and over
+end
+
+--- The same window over the last window of code, if that has room.
+---@param config vim.api.keyset.win_config
+---@return vim.api.keyset.win_config?
+local function aside(config)
+  local code = require('caliban.chat.outside').last()
+  local win = code and code.win
+  local here = win
+    and api.nvim_win_is_valid(win)
+    and api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
+    and api.nvim_win_get_config(win).relative == ''
+  if win and here and api.nvim_win_get_height(win) >= (config.height or 1) + 2 then
+    local columns = api.nvim_win_get_width(win)
+    local width = math.max(1, math.min(config.width or 1, columns - 2))
+    return vim.tbl_extend('force', config, { win = win, col = columns, width = width })
+  end
 end
 
 --- Writes the list into the window, and moves the window to its place.
@@ -125,7 +163,11 @@ local function draw()
   local rows = api.nvim_win_text_height(win, {}).all
   local most = math.floor(vim.o.lines / 2)
   config.height = math.max(1, math.min(rows, most))
-  config.hide = covers(chat, config)
+  if covers(chat, config) then
+    local other = aside(config)
+    config = other or config
+    config.hide = other == nil
+  end
   api.nvim_win_set_config(win, config)
   api.nvim_win_set_cursor(win, { current, 0 })
 end
@@ -151,7 +193,7 @@ local function open(chat)
     group = group,
     desc = 'caliban: hide the window of the to-do list while it would cover a question',
     callback = vim.schedule_wrap(function()
-      if shown and shown.chat.question then
+      if shown and waiting(shown.chat) then
         draw()
       end
     end),
@@ -176,7 +218,7 @@ function M.toggle()
   open(chat)
 end
 
---- Called when a question has appeared in a chat or is gone. The window is hidden while it would
+--- Called when a question has appeared in a chat or is gone. The window is over the code, or hidden, while it would
 --- cover the question.
 ---@param chat caliban.Chat
 function M.avoid(chat)

@@ -205,7 +205,7 @@ function M.watch()
       or vim.schedule(function()
         due = false
         for _, chat in ipairs(require('caliban.chat.chats').all) do
-          require('caliban.chat.room').fit(chat)
+          show_again(chat)
           M.decorate(chat)
         end
       end)

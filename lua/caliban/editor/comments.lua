@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 local names = require('caliban.editor.name')
 
 local TITLE = 'Caliban: comments'
@@ -41,7 +42,7 @@ local function show_soon(buf)
   end
   api.nvim_create_autocmd('BufReadPost', {
     group = api.nvim_create_augroup('caliban_comments_' .. buf, {}),
-    buffer = buf,
+    [BUF] = buf,
     once = true,
     callback = function()
       show(buf)

@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 local bytes = require('caliban.editor.bytes')
 local disk = require('caliban.editor.disk')
 local names = require('caliban.editor.name')
@@ -205,7 +206,7 @@ function M.check(buf, choice)
   end
   local why
   local id = api.nvim_create_autocmd('FileChangedShell', {
-    buffer = buf,
+    [BUF] = buf,
     callback = function()
       why = vim.v.fcs_reason
       vim.v.fcs_choice = why == 'deleted' and '' or choice

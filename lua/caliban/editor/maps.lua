@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 
 ---@class caliban.Mapping
 ---@field mode string
@@ -61,7 +62,7 @@ function M.take(buf, keys)
     local ours, other = works(buf, key)
     if not ours then
       key.before, taken = other, true
-      local opts = { buffer = buf, desc = 'Caliban: ' .. key.desc, nowait = true }
+      local opts = { [BUF] = buf, desc = 'Caliban: ' .. key.desc, nowait = true }
       opts.remap = type(key.rhs) == 'string'
       vim.keymap.set(key.mode, key.lhs, key.rhs, opts)
     end
@@ -111,7 +112,7 @@ end
 function M.clear(buf, keys)
   for _, key in ipairs(keys) do
     if works(buf, key) then
-      vim.keymap.del(key.mode, key.lhs, { buffer = buf })
+      vim.keymap.del(key.mode, key.lhs, { [BUF] = buf })
       if key.before then
         api.nvim_buf_call(buf, function()
           vim.fn.mapset(key.before)

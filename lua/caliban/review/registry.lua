@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 local admission = require('caliban.review.admission')
 local arrival = require('caliban.review.arrival')
 local bytes = require('caliban.editor.bytes')
@@ -201,7 +202,7 @@ function M.conclude(r, at_once)
   end
   listeners.tell('cleared', r)
   api.nvim_create_autocmd({ 'InsertLeave', 'ModeChanged', 'CursorHold' }, {
-    buffer = r.buf,
+    [BUF] = r.buf,
     once = true,
     callback = vim.schedule_wrap(function()
       say(M.conclude(r))

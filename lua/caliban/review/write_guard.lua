@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
@@ -100,7 +101,7 @@ end
 local function follow_disk(buf, it)
   api.nvim_create_autocmd('FileChangedShell', {
     group = group,
-    buffer = buf,
+    [BUF] = buf,
     callback = function()
       vim.v.fcs_choice = ''
       it.changed(vim.v.fcs_reason)
@@ -117,7 +118,7 @@ local function notice_writes(buf, it)
   local has_event = vim.fn.exists('##BufModifiedSet') == 1
   api.nvim_create_autocmd(has_event and 'BufModifiedSet' or 'OptionSet', {
     group = group,
-    buffer = has_event and buf or nil,
+    [BUF] = has_event and buf or nil,
     pattern = not has_event and 'modified' or nil,
     callback = function(event)
       if not has_event and (event.buf ~= 0 and event.buf or api.nvim_get_current_buf()) ~= buf then
@@ -157,7 +158,7 @@ function M.set(buf, it)
   file.guard(buf, true)
   api.nvim_create_autocmd('BufWriteCmd', {
     group = group,
-    buffer = buf,
+    [BUF] = buf,
     nested = true,
     callback = function(event)
       local own = names.real(event.match) == names.real(api.nvim_buf_get_name(buf))
@@ -176,7 +177,7 @@ function M.set(buf, it)
   -- remove the guard, because Neovim would read the file again with the guard's 'buftype'
   api.nvim_create_autocmd('BufUnload', {
     group = group,
-    buffer = buf,
+    [BUF] = buf,
     callback = function()
       M.clear(buf)
     end,
@@ -192,7 +193,7 @@ function M.follow(buf, it)
   keep_text(buf)
   api.nvim_create_autocmd('BufWritePost', {
     group = group,
-    buffer = buf,
+    [BUF] = buf,
     callback = function(event)
       if names.real(event.match) == names.real(api.nvim_buf_get_name(buf)) then
         it.written(false)
@@ -209,7 +210,7 @@ function M.clear(buf)
   guarded[buf] = nil
   file.guard(buf, false)
   if api.nvim_buf_is_valid(buf) then
-    api.nvim_clear_autocmds({ group = group, buffer = buf })
+    api.nvim_clear_autocmds({ group = group, [BUF] = buf })
   end
   restore_autoread(buf)
 end
@@ -292,7 +293,7 @@ api.nvim_create_autocmd({ 'FileType', 'BufEnter' }, {
   callback = function(event)
     local is_list = next(guarded) ~= nil and vim.bo[event.buf].buftype == 'quickfix'
     if is_list and vim.fn.maparg('<CR>', 'n') == '' then
-      vim.keymap.set('n', '<CR>', from_list, { buffer = event.buf, expr = true })
+      vim.keymap.set('n', '<CR>', from_list, { [BUF] = event.buf, expr = true })
     end
   end,
 })

@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 local names = require('caliban.editor.name')
 
 ---@param text string
@@ -124,7 +125,7 @@ end
 ---@param shown caliban.Difference
 local function map(buf, shown)
   local function key(lhs, desc, fn)
-    vim.keymap.set('n', lhs, fn, { buffer = buf, nowait = true, desc = desc })
+    vim.keymap.set('n', lhs, fn, { [BUF] = buf, nowait = true, desc = desc })
   end
   key('a', 'Take back the changes to all files', function()
     take_back(shown, shown.message.files)

@@ -197,6 +197,12 @@ fn changes(columns: u16) -> Stage {
 /// A coordinator and three workers.
 fn workers(columns: u16) -> Stage {
     let stage = alone(columns);
+    team(&stage);
+    stage
+}
+
+/// Lets a coordinator order three workers.
+pub(super) fn team(stage: &Stage) {
     let worker = |role: &str, what: &str, prompt: &str| json!({ "role": role, "description": what, "prompt": prompt });
     let mut implementer = worker("implementer", "Count in cents", "CHANGE src/cart.lua");
     implementer["owns"] = json!(["src/cart.lua"]);
@@ -232,12 +238,20 @@ fn workers(columns: u16) -> Stage {
     stage.nvim.wait_transcript("finished");
     stage.nvim.wait_hunks(3);
     stage.quiet();
-    stage
 }
 
 /// A plan that waits for the user.
 fn plan(columns: u16) -> Stage {
     let stage = Stage::start(columns, |it| it);
+    stage.server.reply(planned());
+    stage.nvim.keys(":edit src/cart.lua<CR>:Caliban<CR>i/plan Count in cents.<C-s><Esc>");
+    stage.nvim.wait_screen("Plan · waits");
+    stage.nvim.wait_screen("\\a accept  \\");
+    stage
+}
+
+/// The reply that submits a plan.
+pub(super) fn planned() -> Reply {
     let plan = json!({
         "summary": "Prices become whole numbers of cents, so that totals are exact.",
         "changes": "- `src/cart.lua`: `sum` becomes `subtotal` and counts in cents\n- `src/shop.lua`: prices in cents; the total is divided by 100 when it is printed",
@@ -246,13 +260,7 @@ fn plan(columns: u16) -> Stage {
         "assumptions": "Nobody else calls `Cart.total`.",
         "risks": "- A discount rounds down.",
     });
-    stage
-        .server
-        .reply(Reply::new().text("Here is my plan.").call("p1", "plan", plan).usage(15_000, 500));
-    stage.nvim.keys(":edit src/cart.lua<CR>:Caliban<CR>i/plan Count in cents.<C-s><Esc>");
-    stage.nvim.wait_screen("Plan · waits");
-    stage.nvim.wait_screen("\\a accept  \\");
-    stage
+    Reply::new().text("Here is my plan.").call("p1", "plan", plan).usage(15_000, 500)
 }
 
 /// A request that was refused, one that is tried again, a message in the queue, a draft.

@@ -4,6 +4,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 local list = require('caliban.chat.changes.list')
 local state = require('caliban.review.state')
 
@@ -81,10 +82,10 @@ end
 
 ---@param chat caliban.Chat
 local function listen(chat)
-  api.nvim_clear_autocmds({ group = group, buffer = chat.transcript })
+  api.nvim_clear_autocmds({ group = group, [BUF] = chat.transcript })
   api.nvim_create_autocmd({ 'CursorMoved', 'BufEnter', 'WinEnter' }, {
     group = group,
-    buffer = chat.transcript,
+    [BUF] = chat.transcript,
     callback = function()
       map(chat)
     end,
@@ -145,6 +146,7 @@ function M.refresh(chat, follow)
     require('caliban.chat.changes.drawing').draw(chat, top, lines, items)
     map(chat)
     local _ = shrinks and fill(chat)
+    require('caliban.chat.todo').avoid(chat)
   end
 end
 

@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 local drawing = require('caliban.review.ui.drawing')
 local gutter = require('caliban.review.ui.gutter')
 local removed = require('caliban.review.ui.removed')
@@ -329,7 +330,7 @@ end)
 local function listen(buf)
   api.nvim_create_autocmd({ 'CursorMoved', 'BufEnter', 'BufLeave' }, {
     group = group,
-    buffer = buf,
+    [BUF] = buf,
     callback = function(event)
       local state = shown[buf]
       -- if the buffer was loaded without a window, a plugin may have mapped its keys only at this
@@ -348,7 +349,7 @@ local function listen(buf)
   })
   api.nvim_create_autocmd({ 'BufWinEnter', 'WinScrolled' }, {
     group = group,
-    buffer = buf,
+    [BUF] = buf,
     callback = function(event)
       local state = shown[buf]
       if not state or tracking.is_undoing(state.review) then
@@ -406,7 +407,7 @@ function M.clear(buf)
   if not state or not api.nvim_buf_is_valid(buf) then
     return
   end
-  api.nvim_clear_autocmds({ group = group, buffer = buf })
+  api.nvim_clear_autocmds({ group = group, [BUF] = buf })
   drawing.clear(buf)
   gutter.forget(buf)
   require('caliban.review.ui.hint').clear(buf)

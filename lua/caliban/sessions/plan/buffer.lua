@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local BUF = require('caliban.editor.since').BUF
 local maps = require('caliban.editor.maps')
 local drawing = require('caliban.sessions.plan.drawing')
 local remarks = require('caliban.sessions.plan.remarks')
@@ -74,7 +75,7 @@ local function make(plan, on)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'acwrite', 'hide', false
   M.name(plan)
   local function at(events, callback)
-    api.nvim_create_autocmd(events, { group = group, buffer = buf, callback = callback })
+    api.nvim_create_autocmd(events, { group = group, [BUF] = buf, callback = callback })
   end
   at({ 'TextChanged', 'TextChangedI' }, function()
     vim.bo[buf].modified = false

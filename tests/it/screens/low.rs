@@ -1,0 +1,194 @@
+//! Scenes on a screen of 80 columns and 24 rows, the commonest size: what waits for the user, with its keys. The same
+//! scenes are tried on 60 columns and 20 rows, and on 120 columns and 30 rows.
+
+use super::scenes::{planned, team};
+use super::{Stage, compare};
+use crate::asks::{ask, question, which};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::root;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use crate::review::scene::edit;
+use serde_json::json;
+
+/// A scene for a screen of so many columns and rows.
+type Scene = fn(u16, u16) -> Stage;
+
+/// The scenes, each with words that have to be on the screen, whatever its size.
+const SCENES: [(&str, Scene, &[&str]); 9] = [
+    ("tour", tour, &["accept with", "2 hunks in 1 file", "\\a accept", "\\r reject"]),
+    (
+        "two-questions",
+        two_questions,
+        &["1 of 2: Which database?", "1  SQLite", "2  Postgres", "e own words"],
+    ),
+    ("plan", plan, &["\\a accept", "\\r change", "\\d drop"]),
+    ("long-command", long_command, &["Run this?", "y once", "n no"]),
+    ("choices", choices, &["Which targets?", "1  ", "4  ", "e own words"]),
+    ("outside", outside, &["outside of the sandbox?", "y once", "n no"]),
+    ("three-files", three_files, &["\\a accept", "\\r reject"]),
+    ("todo", todo, &["[x] Read the code", "[>] Change it"]),
+    ("three-workers", three_workers, &["Count in cents", "Find the callers", "Look for floats"]),
+];
+
+fn at(columns: u16, rows: u16, setup: impl FnOnce(Setup) -> Setup) -> Stage {
+    Stage::sized(columns, rows, setup)
+}
+
+/// Opens the chat beside a file, and sends a message.
+fn send(stage: &Stage, reply: Reply) {
+    stage.server.reply(reply);
+    stage
+        .nvim
+        .keys(":NoMatchParen<CR>:edit src/cart.lua<CR>:Caliban<CR>iCount in cents.<C-s><Esc>");
+}
+
+/// The review in the offline tour.
+fn tour(columns: u16, rows: u16) -> Stage {
+    let sample = std::fs::read(root().join("examples/sample/greet.py")).unwrap();
+    let server = Server::start();
+    let setup = Setup::new().file("greet.py", sample).size(columns, rows);
+    let options =
+        "vim.g.kit_colours = true vim.o.number = true vim.o.ruler = false vim.o.signcolumn = 'yes'";
+    let nvim = Nvim::start(&setup.before(options));
+    nvim.keys(":NoMatchParen<CR>:edit greet.py<CR>:Caliban<CR>ihello<Esc><CR>");
+    nvim.wait_pending(2);
+    nvim.wait_phase("reviewing");
+    let stage = Stage { server, nvim };
+    stage.quiet();
+    stage
+}
+
+/// The first of two questions.
+fn two_questions(columns: u16, rows: u16) -> Stage {
+    let stage = at(columns, rows, |it| it);
+    send(&stage, ask("c1", &[which(), question("Which port?", &["80", "443"])]));
+    stage.nvim.wait_asked("e own words");
+    stage
+}
+
+/// A plan that waits, with its window.
+fn plan(columns: u16, rows: u16) -> Stage {
+    let stage = at(columns, rows, |it| it);
+    stage.server.reply(planned());
+    stage.nvim.keys(":edit src/cart.lua<CR>:Caliban<CR>i/plan Count in cents.<C-s><Esc>");
+    stage.nvim.wait_screen("Plan · waits");
+    stage.nvim.wait_screen("\\a accept  \\");
+    stage
+}
+
+/// A command of many lines.
+fn long_command(columns: u16, rows: u16) -> Stage {
+    let stage = at(columns, rows, |it| it);
+    let lines: Vec<String> = (1..=40).map(|n| format!("echo 'step {n}' >>log-{n}.txt")).collect();
+    let call = json!({ "command": lines.join("\n") });
+    send(&stage, Reply::new().text("Forty steps.").call("c1", "shell", call));
+    stage.nvim.wait_question();
+    stage
+}
+
+/// A question of which several options may be chosen, each with a description.
+fn choices(columns: u16, rows: u16) -> Stage {
+    let stage = at(columns, rows, |it| it);
+    let option = |label: &str, what: &str| json!({ "label": label, "description": what });
+    let many = json!({ "question": "Which targets?", "multiple": true, "options": [
+        option("Linux", "x86-64 and arm64, with and without musl"),
+        option("macOS", "from version 13 on, signed"),
+        option("Windows", "without the sandbox"),
+        option("FreeBSD", "as far as it builds"),
+    ]});
+    send(&stage, ask("c1", &[many]));
+    stage.nvim.wait_asked("e own words");
+    stage
+}
+
+/// A command that is to run outside of the sandbox, in mode `auto`.
+fn outside(columns: u16, rows: u16) -> Stage {
+    let stage = at(columns, rows, |it| it.config("{ mode = 'auto' }"));
+    let why = "The registry of this machine is in the home folder.";
+    let call = json!({ "command": "npm publish --access public", "outside_sandbox": why });
+    send(&stage, Reply::new().text("I publish it.").call("c1", "shell", call));
+    stage.nvim.wait_question();
+    stage
+}
+
+/// Changes of three files, seen from the composer.
+fn three_files(columns: u16, rows: u16) -> Stage {
+    let stage = at(columns, rows, |it| it.file("a.lua", "return 1\n").file("b.lua", "return 1\n"));
+    let reply = Reply::new()
+        .text("Three files change together.")
+        .call("e1", "edit", edit("a.lua", &[("1", "100")]))
+        .call("e2", "edit", edit("b.lua", &[("1", "100")]))
+        .call("e3", "edit", edit("src/shop.lua", &[("4.20", "420")]));
+    send(&stage, reply);
+    stage.nvim.wait_pending(3);
+    stage.nvim.wait_screen("\\a accept");
+    stage
+}
+
+/// A to-do list, and its window.
+fn todo(columns: u16, rows: u16) -> Stage {
+    let stage = at(columns, rows, |it| it);
+    let texts = ["Read the code", "Change it", "Run the tests"];
+    let todos = texts.map(|it| json!({ "text": it }));
+    let list = json!({ "action": "write", "todos": todos });
+    let done = |text: &str, status: &str| json!({ "action": "update", "todos": [{ "text": text, "status": status }] });
+    stage.server.reply(Reply::new().call("t1", "todo", list));
+    stage.server.reply(Reply::new().call("t2", "todo", done("Read the code", "completed")).call(
+        "t3",
+        "todo",
+        done("Change it", "in_progress"),
+    ));
+    send(&stage, Reply::new().call("c1", "shell", json!({ "command": "cargo publish" })));
+    stage.nvim.wait_question();
+    stage.nvim.keys("gl");
+    stage.nvim.wait_screen("[>] Change it");
+    stage
+}
+
+/// A coordinator and three workers.
+fn three_workers(columns: u16, rows: u16) -> Stage {
+    let stage = at(columns, rows, |it| it);
+    team(&stage);
+    stage
+}
+
+/// Whether the screen has these words, in whatever rows.
+fn on_screen(nvim: &Nvim, words: &str) -> bool {
+    let packed = |text: &str| text.split_whitespace().collect::<String>();
+    packed(&nvim.screen()).contains(&packed(words))
+}
+
+/// Compares a scene with its file at 80×24, and looks for its words at each size.
+#[track_caller]
+fn holds(name: &str) {
+    let (_, scene, words) = SCENES.iter().find(|it| it.0 == name).unwrap();
+    compare(&scene(80, 24), &format!("low/{name}"));
+    for (columns, rows) in [(60, 20), (80, 24), (120, 30)] {
+        let stage = scene(columns, rows);
+        let all = |nvim: &Nvim| words.iter().all(|it| on_screen(nvim, it));
+        stage.nvim.wait(all, &format!("{words:?} at {columns}x{rows}"));
+    }
+}
+
+macro_rules! held {
+    ($($test:ident: $scene:literal,)*) => {
+        $(#[test]
+        fn $test() {
+            holds($scene);
+        })*
+    };
+}
+
+held! {
+    the_tours_review_at_80x24: "tour",
+    the_first_of_two_questions_at_80x24: "two-questions",
+    a_plan_that_waits_at_80x24: "plan",
+    a_command_of_many_lines_at_80x24: "long-command",
+    a_question_with_several_choices_at_80x24: "choices",
+    a_command_outside_of_the_sandbox_at_80x24: "outside",
+    a_review_of_three_files_at_80x24: "three-files",
+    a_list_of_tasks_beside_a_question_at_80x24: "todo",
+    three_workers_at_80x24: "three-workers",
+}
