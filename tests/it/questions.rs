@@ -150,7 +150,7 @@ fn a_question_shows_its_command_once_in_normal_text_and_as_code() {
     scene.server.reply(Reply::said("Good."));
     nvim.keys("<Tab>n");
     scene.wait_idle("Good.");
-    nvim.wait_screen("i write · <CR> open or close");
+    nvim.wait_screen("i write · ]] [[ messages");
     nvim.wait_transcript("▸ shell  return plain > out");
     nvim.keys("ion");
     assert_eq!(nvim.composer(), "on", "the key that is shown goes back");

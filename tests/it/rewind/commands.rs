@@ -61,7 +61,7 @@ fn a_rewind_restores_files_that_a_command_changed_created_or_deleted() {
     expect![[r#"
         diff a.txt is restored (changed by a command)
         diff b.txt is restored (changed by a command)
-        diff e?vil is deleted (changed by a command)
+        diff e[U+000A]vil is deleted (changed by a command)
         diff gone.txt is created again (changed by a command)
         diff new/c.txt is deleted (changed by a command)
         diff own.sh is created again (changed by a command)
