@@ -100,6 +100,8 @@ pub(super) fn clear(agent: &mut Agent) {
     }
     agent.files.record.clear(conversation);
     agent.desk.jobs.stop_all();
+    todo::cleared(&agent.desk, &conversation.id);
+    agent.files.todo.show(conversation, &agent.desk, false);
     agent.opening.mode = conversation.session.mode;
     agent.opening.agent = conversation.session.profile.as_ref().map(|it| it.name.clone());
     conversation.session = std::mem::take(&mut conversation.session).emptied();

@@ -11,7 +11,7 @@ use crate::message::{Block, CallId, FileDiff, Input as Arguments, Kind, ToolAnsw
 use crate::reach::Reading;
 use crate::session::{Entry, Input, Session};
 use crate::store::tally::{Count, Tally};
-use crate::text::Text;
+use crate::text::{Text, diff};
 use crate::tool::{self, Arrival, Desk, Resolved, Unreadable};
 use futures::FutureExt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,6 +179,19 @@ async fn place(job: Job, turn: TurnId, calls: Vec<ToolCall>, mut stopped: watch:
     }
 }
 
+/// The number of hunks in each part of a proposal, which the verdicts count too; empty if there are more than `COMPARED`
+/// parts.
+fn counts(proposal: &Proposal) -> Vec<u32> {
+    if proposal.parts.len() > COMPARED {
+        return Vec::new();
+    }
+    let count = |(before, after): &(Option<Text>, Text)| {
+        let hunks = diff(before.as_ref().unwrap_or(&Text::default()), after).len().max(1);
+        u32::try_from(hunks).unwrap_or(u32::MAX)
+    };
+    proposal.steps().iter().map(count).collect()
+}
+
 impl Job {
     /// Stores the content of the proposals' files, then sends the proposals to the editor.
     async fn proposed(&self, turn: TurnId, proposals: &[Proposal]) -> Vec<Arrival> {
@@ -321,11 +334,12 @@ impl Job {
     /// text. Returns the file's path.
     fn entered(&self, turn: TurnId, proposal: Proposal, text: Option<Text>, hunks: u32) -> PathBuf {
         let mut diffs = self.diffs(&proposal).into_iter();
+        let mut counts = counts(&proposal).into_iter();
         let Proposal { parts, path, before, after, whole, .. } = proposal;
         let is_empty = before.is_none() && after.content.is_empty();
-        let what = match whole {
+        let what = |count| match whole {
             None if is_empty => Awaited::EMPTY,
-            None => Awaited::hunks(hunks),
+            None => Awaited::hunks(count),
             Some(edit::Whole::Delete) => Awaited::DELETION,
             Some(edit::Whole::Rename { .. }) => Awaited::RENAMING,
         };
@@ -339,6 +353,7 @@ impl Job {
         }
         for Part { call, .. } in parts {
             let diff = diffs.next().map(Box::new);
+            let what = what(counts.next().unwrap_or(hunks));
             let entry = Entry { call, path: path.clone(), what, diff };
             let _ = self.results.send(Input::Entered { turn, entry });
         }

@@ -57,6 +57,12 @@ pub(super) fn left(desk: &Desk, session: &str) -> Option<String> {
     ))
 }
 
+/// Called when a conversation was cleared: the list that it kept belongs to its old text. The user is offered the list
+/// like one of another conversation.
+pub(super) fn cleared(desk: &Desk, id: &SessionId) {
+    renamed(desk, id, &SessionId(String::new()));
+}
+
 /// Called when a conversation has a new name: the list that it keeps gets this name. If that fails, the user is offered
 /// the list like one of another conversation.
 pub(super) fn renamed(desk: &Desk, from: &SessionId, to: &SessionId) {

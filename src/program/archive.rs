@@ -82,7 +82,7 @@ impl Archive {
 
     /// A session that is about to begin, with the facts about it that are stored on disk.
     pub(super) fn start(&self, id: SessionId, source: Source, shown: bool) -> Start {
-        let others = self.project.names().len();
+        let others = self.project.names().iter().filter(|it| **it != id.0).count();
         let relative = || {
             let mut all = self.project.relatives().into_iter();
             all.find(|it| !it.names().is_empty()).map(|it| it.root().display().to_string())

@@ -1,12 +1,15 @@
 //! A call in one line: the mark of its fold, the tool's name and the arguments, and the words at the line's right end.
 
-use super::lines::{ARGUMENT, MORE, Shown, clip, flat, mark, time};
+use super::lines::{ARGUMENT, MORE, Shown, clean, clip, flat, mark, time};
 use super::{Tool, diff};
 use crate::message::{Input, ToolAnswer, ToolCall};
 use crate::text::unseen;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::ops::Range;
+
+/// The argument of a command that runs outside of the sandbox: the model's reason.
+const OUTSIDE: &str = "outside_sandbox";
 
 /// The parts of a call's own line, and the state of the call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,6 +46,8 @@ pub(super) struct Line {
     name: usize,
     main: Range<usize>,
     is_path: bool,
+    /// Whether `main` is the tool's most important argument. Otherwise it is the longest text so far.
+    is_chosen: bool,
     /// The first byte of each name of a list but the first.
     names: Vec<usize>,
     /// The byte positions of Caliban's own signs.
@@ -76,6 +81,7 @@ impl Line {
         let from = self.text.len();
         self.push_theirs(part);
         (self.main, self.is_path) = (from..self.text.len(), is_path);
+        self.is_chosen = true;
     }
 
     /// Appends a list of names. `starts` has the first byte of each name but the first.
@@ -98,6 +104,9 @@ impl Line {
         let from = self.text.len() + "\"".len();
         self.push_theirs(&Shown { text: quoted, own });
         let text = from..self.text.len() - 1;
+        if self.is_chosen {
+            return;
+        }
         if key == "path" || !self.is_path && text.len() > self.main.len() {
             (self.main, self.is_path) = (text, key == "path");
         }
@@ -160,8 +169,14 @@ fn arguments(line: &mut Line, call: &ToolCall, map: &Map<String, Value>) {
     let ranged = range.is_some();
     // the other sections of a plan are long, and the plan has a buffer of its own
     let is_plan = call.tool == "plan" && main.is_some_and(|it| map.contains_key(it));
-    let shown = |key: &str| Some(key) != main && !(ranged && is_of_range(key)) && !is_plan;
-    for (key, value) in map.iter().filter(|(key, _)| shown(key)) {
+    let is_outside = outside(call).is_some();
+    if is_outside {
+        line.push("  outside");
+    }
+    let is_left_out = |key: &str| {
+        is_plan || Some(key) == main || is_outside && key == OUTSIDE || ranged && is_of_range(key)
+    };
+    for (key, value) in map.iter().filter(|(key, _)| !is_left_out(key)) {
         match (argument(key, value), value) {
             (Some(_), Value::String(text)) => {
                 line.push(" ");
@@ -177,6 +192,19 @@ fn arguments(line: &mut Line, call: &ToolCall, map: &Map<String, Value>) {
     if let Some(range) = range {
         line.push(&format!(" {range}"));
     }
+}
+
+/// The model's reason for a command outside of the sandbox; `None` for all other calls.
+fn outside(call: &ToolCall) -> Option<&str> {
+    let Input::Json(input) = &call.input else { return None };
+    let why = input.get(OUTSIDE).filter(|_| call.tool == "shell")?.as_str()?;
+    Some(why).filter(|it| !it.trim().is_empty())
+}
+
+/// The line under an opened call that says why the command runs outside of the sandbox.
+pub(super) fn why_outside(tool: &Tool) -> Option<String> {
+    let why = outside(tool.call.as_ref()?)?;
+    Some(format!("outside of the sandbox: {}", flat(&clean(why))))
 }
 
 /// The files of a call of `edit` whose edits name them; `None` for any other call.

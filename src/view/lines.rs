@@ -1,6 +1,6 @@
 //! The chat's lines for each kind of block.
 
-use super::Tool;
+use super::{Tool, call_line};
 use crate::message::{Block as Part, Excerpt, ExcerptKind};
 use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
@@ -266,6 +266,7 @@ pub(super) fn clip(text: &str, limit: usize) -> String {
 /// The lines under an opened call, below the lines of its diffs.
 pub(super) fn opened(tool: &Tool, diff: Vec<String>, limit: usize) -> Vec<String> {
     let mut lines = diff;
+    lines.extend(call_line::why_outside(tool));
     match &tool.answer {
         Some(answer) => lines.extend(clean(&answer.text).lines().map(str::to_owned)),
         None => lines.extend(tool.live.lines().map(str::to_owned)),

@@ -27,7 +27,7 @@ fn the_line_of_keys_names_keys_that_work_where_the_cursor_is() {
     let scene = Scene::two_hunks(|it| it.file("b.txt", "b\n").size(80, 24));
     let nvim = &scene.nvim;
     let review = "\\a accept · \\r reject · ]h next · :Caliban to the chat · :Caliban stop";
-    wait_keys(nvim, review);
+    wait_keys(nvim, "]h next · :Caliban to the chat · :Caliban stop");
     nvim.keys(":edit b.txt<CR>");
     wait_keys(nvim, ":Caliban next goes to the changes · :Caliban to the chat · :Caliban stop");
     nvim.keys(":Caliban next<CR>");
@@ -44,6 +44,23 @@ fn the_line_of_keys_names_keys_that_work_where_the_cursor_is() {
     wait_keys(nvim, "i write · <CR> open or close · ]] [[ messages · g? keys");
     nvim.keys("<CR>");
     nvim.wait_transcript("-l2");
+}
+
+#[test]
+fn the_line_of_keys_follows_the_cursor_and_the_hunks_of_the_code() {
+    let scene = Scene::two_written(|it| it.size(80, 24));
+    let nvim = &scene.nvim;
+    nvim.keys("2G");
+    let on_hunk = "\\a accept · \\r reject · ]h next · :Caliban to the chat";
+    wait_keys(nvim, on_hunk);
+    nvim.keys("5G");
+    wait_keys(nvim, "]h next · :Caliban to the chat");
+    nvim.keys("8G");
+    wait_keys(nvim, on_hunk);
+    nvim.keys("\\*");
+    wait_keys(nvim, ":Caliban to the chat");
+    nvim.keys("u");
+    wait_keys(nvim, on_hunk);
 }
 
 #[test]
@@ -98,11 +115,17 @@ fn a_long_answer_of_a_slash_command_is_shown_from_its_beginning() {
     nvim.wait_screen("! About");
     nvim.keys("i/help<C-s><Esc>");
     nvim.wait_screen("! Commands:");
+    // the key works only in the window of the lines
+    nvim.wait_screen(" more lines ");
+    nvim.wait_gone(" more lines · G");
+    nvim.keys("<C-w>k");
     nvim.wait_screen(" more lines · G");
+    nvim.keys("<C-w>j");
+    nvim.wait_gone(" more lines · G");
     server.reply(Reply::said("At the end."));
     nvim.keys("imore<C-s><Esc>");
     nvim.wait_screen("At the end.");
-    nvim.wait_gone(" more lines · G");
+    nvim.wait_gone(" more lines");
 }
 
 #[test]
@@ -114,6 +137,7 @@ fn slash_clear_says_what_it_did() {
     nvim.ask("hello", "Hi.");
     nvim.keys("<Esc>:Caliban<CR>i/clear<Esc><CR>");
     nvim.wait_screen("This conversation is empty now. Its old text is in");
+    assert!(!nvim.transcript().contains("Earlier"), "{}", nvim.transcript());
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod commands;
 mod kept;
 mod kinds;
 mod law;
+mod one;
 mod turns;
 mod writers;
 

@@ -258,6 +258,24 @@ fn a_command_outside_of_the_sandbox_needs_consent_even_if_a_rule_allows_it_insid
 }
 
 #[test]
+fn the_line_of_a_command_outside_of_the_sandbox_shows_the_command() {
+    let scene = Scene::start(|it| it.size(80, 24));
+    let why = "The command has to reach a service of this machine that the sandbox does not show.";
+    let call = json!({ "command": "echo abcdefghij", "outside_sandbox": why });
+    scene.server.reply(Reply::new().call("c1", "shell", call));
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.nvim.wait_question();
+    scene.server.reply(Reply::said("So."));
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("So.");
+    scene.nvim.wait_screen("▸ shell  echo abcdefghij  outside");
+    scene.nvim.wait_gone("The command has to");
+    scene.nvim.go_to_transcript("▸ shell");
+    scene.nvim.keys("<CR>");
+    scene.nvim.wait_screen("outside of the sandbox: The command has to reach");
+}
+
+#[test]
 fn the_question_about_a_command_outside_of_the_sandbox_shows_the_reason_in_one_line() {
     let scene = Scene::start(|it| it.size(160, 40));
     scene.server.reply(Reply::new().call("c1", "shell", outside("echo a")));

@@ -89,11 +89,11 @@ fn a_message_is_sent_from_the_end_of_the_chat() {
     nvim.wait_transcript("line 40");
     nvim.wait_phase("idle");
     nvim.keys("<C-w>kgg<C-w>j");
-    nvim.wait_screen("more lines · G");
+    nvim.wait_screen("more lines");
     server.reply(Reply::said("Second."));
     nvim.keys("iagain<C-s>");
     nvim.wait_screen("Second.");
-    nvim.wait_gone("more lines · G");
+    nvim.wait_gone("more lines");
     assert!(at_end(&nvim), "{}", shown(&nvim));
 }
 

@@ -7,7 +7,8 @@ local icon = require('caliban.editor.icons').of
 --- The number of lines below each window, as it was last shown; none for 0.
 local counts = {} ---@type table<integer, integer?>
 
---- The words for the lines below a window, and shorter ones; nil if there are none.
+--- The words for the lines below a window, and shorter ones; nil if there are none. They name the key only while the
+--- cursor is in that window, because the key works only there.
 ---@param win integer
 ---@return string?
 ---@return string? short
@@ -17,7 +18,8 @@ function M.words(win)
     return nil
   end
   local lines = count == 1 and 'line' or 'lines'
-  return icon(('↓ %d more %s · G'):format(count, lines)), icon(('↓ %d · G'):format(count))
+  local key = win == api.nvim_get_current_win() and ' · G' or ''
+  return icon(('↓ %d more %s%s'):format(count, lines, key)), icon(('↓ %d%s'):format(count, key))
 end
 
 --- Called after a window of a transcript was drawn: counts the lines below it.

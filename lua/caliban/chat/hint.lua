@@ -100,7 +100,7 @@ end
 local function outside(chat)
   local phase = chat.status and chat.status.phase or 'idle' --[[@as string]]
   local overlay = package.loaded['caliban.review.ui.overlay']
-  local all = overlay and overlay.keys(api.nvim_get_current_buf()) or {} ---@type caliban.KeyWords[]
+  local all = overlay and overlay.keys() or {} ---@type caliban.KeyWords[]
   if phase == 'offline' then
     return { ':Caliban restart' }
   elseif phase == 'reviewing' and #all == 0 then

@@ -22,6 +22,7 @@ local function new()
   if #chats.all == 1 then
     require('caliban.chat.notification').watch()
     require('caliban.chat.windows').watch()
+    require('caliban.chat.renewal').watch()
     require('caliban.chat.outside').watch()
   end
   return chat
@@ -432,10 +433,18 @@ require('caliban.editor.notify').divert(function(buf, text)
   return chat ~= nil and chat.composer == buf
 end)
 
+local function renew_keys()
+  require('caliban.chat.renewal').renew()
+end
+
 require('caliban.review.listeners').add({
   looked = function(r, decided)
     require('caliban.chat.changes').touch(r, decided)
+    renew_keys()
   end,
+  pending = renew_keys,
+  cleared = renew_keys,
+  closed = renew_keys,
   parsed = function(r)
     require('caliban.chat.changes').touch(r)
   end,

@@ -167,35 +167,10 @@ local function watch_breaks()
   })
 end
 
---- Begins to watch on which line of a transcript the cursor is, and whether the user is in a file under review: the keys
---- have other meanings there.
-local function watch_cursor()
-  local group = api.nvim_create_augroup('caliban_cursor', {})
-  -- scheduled, because the list notes only at this event whether the cursor is on a hunk
-  local update = vim.schedule_wrap(function(chat)
-    require('caliban.chat.plan_keys').map(chat)
-    M.hint(chat)
-  end)
-  api.nvim_create_autocmd('CursorMoved', {
-    group = group,
-    callback = function(args)
-      local chat = require('caliban.chat.chats').of(args.buf)
-      local _ = chat and args.buf == chat.transcript and update(chat)
-    end,
-  })
-  api.nvim_create_autocmd('BufEnter', {
-    group = group,
-    callback = vim.schedule_wrap(function()
-      vim.tbl_map(M.hint, require('caliban.chat.chats').all)
-    end),
-  })
-end
-
 --- Begins to watch the windows, and the winbars and statuslines that other plugins set.
 function M.watch()
   watch_sizes()
   watch_breaks()
-  watch_cursor()
   local group = api.nvim_create_augroup('caliban_winbar', {})
   local due = false
   -- Updates the winbars only once for many events, because another plugin may replace each new

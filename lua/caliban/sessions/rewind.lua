@@ -86,13 +86,22 @@ local function close(shown)
   end
 end
 
----@param shown caliban.Difference
+--- The paths of the files whose changes can still be taken back.
 ---@param files caliban.RewindFile[]
-local function take_back(shown, files)
+---@return string[]
+local function open_paths(files)
   local paths = {}
   for _, it in ipairs(files) do
     paths[#paths + 1] = it.todo and it.path or nil
   end
+  return paths
+end
+
+--- Takes back the changes to some files. The preview stays open for the other files.
+---@param shown caliban.Difference
+---@param files caliban.RewindFile[]
+local function take_back(shown, files)
+  local paths = open_paths(files)
   if #paths == 0 then
     return say('Nothing was taken back: no change can be taken back here.', vim.log.levels.INFO)
   end
@@ -104,9 +113,20 @@ local function take_back(shown, files)
     later = message.later,
     paths = paths,
   })
-  if taken then
-    close(shown)
+  if not taken then
+    return
   end
+  for _, it in ipairs(files) do
+    it.todo = false
+  end
+  local all, rest = #message.files, #open_paths(message.files)
+  if rest == 0 then
+    return close(shown)
+  end
+  say(
+    ('%d of %d files taken back. q closes the preview.'):format(all - rest, all),
+    vim.log.levels.INFO
+  )
 end
 
 ---@param shown caliban.Difference

@@ -26,6 +26,32 @@ fn a_decision_on_the_hunk_of_two_overlapping_proposals_decides_both() {
 }
 
 #[test]
+fn the_line_of_a_call_counts_its_own_hunks_before_and_after_the_decision() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).size(160, 40));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
+        "e2",
+        "edit",
+        edit("a.txt", &[("l5", "L5"), ("l8", "L8")]),
+    ));
+    scene.wait_pending(3);
+    let ends = |first: &str, second: &str| {
+        let ends =
+            |line: &str, end: &str| line.contains("edit  a.txt") && line.trim_end().ends_with(end);
+        let shown = |it: &crate::kit::nvim::Nvim| {
+            let screen = it.screen();
+            [first, second].iter().all(|end| screen.lines().any(|line| ends(line, end)))
+        };
+        scene.wait(shown, &format!("{first}, {second}"));
+    };
+    ends("1 hunk to review", "2 hunks to review");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    ends("1 accepted", "2 accepted");
+}
+
+#[test]
 fn an_edit_of_a_hunk_that_was_rejected_meanwhile_is_refused() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban reject all");

@@ -85,19 +85,23 @@ function M.key(buf, desc)
   return state and maps.key(buf, state.keys, desc) or COMMANDS[desc]
 end
 
---- The keys of a file under review, in words; none for other buffers.
----@param buf integer
+--- The keys of the current buffer in words, if it is under review. Only the keys that work at the cursor.
 ---@return string[]
-function M.keys(buf)
+function M.keys()
+  local buf, out = api.nvim_get_current_buf(), {} ---@type integer, string[]
+  local r = shown[buf] and shown[buf].review
+  if not r or undone.holds(r) or tracking.is_undoing(r) or tracking.count(r) == 0 then
+    return out
+  end
   local worded = require('caliban.review.ui.hint').worded
-  return shown[buf]
-      and not undone.holds(shown[buf].review)
-      and {
-        worded(M.key(buf, 'accept hunk'), 'accept'),
-        worded(M.key(buf, 'reject hunk'), 'reject'),
-        worded(M.key(buf, 'next hunk'), 'next'),
-      }
-    or {}
+  if tracking.at(r, api.nvim_win_get_cursor(0)[1] - 1) then
+    out = {
+      worded(M.key(buf, 'accept hunk'), 'accept'),
+      worded(M.key(buf, 'reject hunk'), 'reject'),
+    }
+  end
+  out[#out + 1] = worded(M.key(buf, 'next hunk'), 'next')
+  return out
 end
 
 --- The message for a cursor that is on no hunk.
