@@ -28,6 +28,8 @@ const NO: &str = "e\u{a0}no,\u{a0}because\u{a0}…";
 const WHY: &str = "i\u{a0}explain";
 /// At least this many lines in a row that begin with `#` are folded.
 const COMMENTS: usize = 5;
+/// At least this many rows in the middle of a long line are folded.
+const PARTS: usize = 5;
 /// The most rows of a fold that one key press opens. Painting more would delay the editor.
 const STEP: usize = 100;
 
@@ -362,7 +364,7 @@ fn folds(text: &str, rows: &[Row]) -> Vec<Range<usize>> {
     while at < rows.len() {
         let of_line = rows[at + 1..].iter().take_while(|it| it.kind == Kind::GoesOn).count();
         let comments = rows[at..].iter().take_while(|it| is_comment(text, it)).count();
-        if of_line > 1 {
+        if of_line > PARTS {
             folds.push(at + 1..at + of_line);
             at += of_line + 1;
         } else if comments >= COMMENTS && at > 0 {

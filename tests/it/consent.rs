@@ -48,7 +48,7 @@ fn consent_is_possible_only_after_a_folded_20_kb_comment_was_opened_and_read() {
     nvim.wait_screen(FOLDED);
     nvim.command("Caliban approve");
     assert!(!answered(&nvim));
-    nvim.go_to_transcript("▸ [");
+    // the refused answer has put the cursor on the fold
     nvim.keys("<CR>");
     nvim.wait_gone("<CR> opens");
     nvim.go_to_transcript("? Run");
@@ -62,6 +62,19 @@ fn consent_is_possible_only_after_a_folded_20_kb_comment_was_opened_and_read() {
     press(&nvim, "Gy");
     nvim.wait_transcript("Over.");
     assert_eq!(nvim.setup.on_disk("out").as_deref(), Some("one\n"));
+}
+
+#[test]
+fn a_command_of_some_rows_is_shown_whole_in_its_question() {
+    let server = Server::start();
+    let words: String = (0..150).map(|n| format!(" word{n}")).collect();
+    let command = format!("echo{words} && rm -rf build");
+    assert!((1_000..1_200).contains(&command.len()), "{}", command.len());
+    let nvim = asked(&server, Setup::new().size(80, 24), &command);
+    nvim.wait_screen("&& rm -rf build");
+    assert!(!nvim.transcript().contains("<CR> opens"));
+    nvim.keys("Gy");
+    nvim.wait_transcript("Over.");
 }
 
 #[test]

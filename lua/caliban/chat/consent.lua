@@ -246,6 +246,19 @@ function M.objection(question, ruling)
   return text:format(unseen, 'lines have', 'through them')
 end
 
+--- Puts the cursor on the first fold of a question, so that `<CR>` opens it.
+---@param chat caliban.Chat
+---@param question caliban.Question
+local function go_to_fold(chat, question)
+  local block, row = require('caliban.chat.order').asking(chat)
+  local first = vim.iter(pairs(question.folds)):fold(math.huge, function(least, line)
+    return math.min(least, line)
+  end)
+  if block and first <= block.n and api.nvim_get_current_buf() == chat.transcript then
+    api.nvim_win_set_cursor(0, { row + first, 0 })
+  end
+end
+
 --- Answers the question, unless a part of it has not been shown yet.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
@@ -261,6 +274,9 @@ local function answer(chat, question, ruling, reason, command)
   end
   local why = M.objection(open, ruling)
   if why then
+    if next(open.folds) then
+      go_to_fold(chat, open)
+    end
     return M.object(open, why)
   end
   local message = { kind = 'rule', call = question.call, ruling = ruling, reason = reason or '' }

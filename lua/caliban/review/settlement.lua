@@ -301,7 +301,8 @@ function M.write_pending(r)
   return why
 end
 
---- Whether a new file was completely rejected, and nobody else has written the file.
+--- Whether a new file was completely rejected, and nobody else has written the file. It is on disk in auto-edit mode, or
+--- because the user has accepted it and then taken that back.
 ---@param r caliban.Review
 ---@param disk? string the file's text on disk
 ---@return boolean
@@ -312,7 +313,7 @@ local function unwanted(r, disk)
     and file.empty(r.buf)
     and (
       not disk
-      or r.auto and state.has_acted(r) and verdict.tally(r).rejected > 0 and disk == r.origin
+      or state.has_acted(r) and verdict.tally(r).rejected > 0 and disk == r.origin
     )
 end
 

@@ -1,7 +1,7 @@
 //! An undo that removes the last hunk: the verdict is not sent yet, and a redo restores the hunk.
 
 use super::reopened::{quit, records};
-use super::scene::{Scene, edit, nine};
+use super::scene::{Scene, edit, nine, write};
 use crate::kit::reply::Reply;
 use expect_test::expect;
 
@@ -76,6 +76,24 @@ fn the_key_u_after_the_last_acceptance_opens_the_review_again() {
         assert!(told.contains("The user rejected 2 changes in a.txt"), "{told}");
         assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     }
+}
+
+#[test]
+fn a_new_file_whose_acceptance_was_undone_goes_when_it_is_rejected() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.server.otherwise(Reply::said("So it is."));
+    scene.ask(Reply::new().call("w1", "write", write("new.txt", "one\ntwo\n")));
+    scene.nvim.keys(":edit new.txt<CR>\\A");
+    scene.wait_hunks(0);
+    scene.wait_phase("idle");
+    assert_eq!(scene.on_disk("new.txt").as_deref(), Some("one\ntwo\n"));
+    scene.nvim.keys("u");
+    scene.wait_hunks(1);
+    scene.nvim.keys("\\r");
+    scene.wait_hunks(0);
+    let told = scene.told_next();
+    assert!(told.contains("new.txt"), "{told}");
+    assert_eq!(scene.on_disk("new.txt"), None);
 }
 
 #[test]
