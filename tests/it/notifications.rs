@@ -136,7 +136,7 @@ fn a_notification_is_sent_to_the_terminal_only_if_there_is_one() {
     let all = r#""\27]9;Caliban is waiting for you (main).\27\\|\27]9;Caliban has finished (main).\27\\""#;
     scene.nvim.wait(|it| it.lua_str(sent) == all, "two sequences");
     let hostile = "return require('caliban.chat.notification').sequence('a\\27]b\\7c\\194\\155d')";
-    assert_eq!(scene.nvim.lua_str(hostile), "\u{1b}]9;a ]b c d\u{1b}\\");
+    assert_eq!(scene.nvim.lua_str(hostile), "\u{1b}]9;a[U+001B]]b[U+0007]c[U+009B]d\u{1b}\\");
     let scene = Scene::start(|it| it.before(terminal).size(160, 40));
     ask_out_of_sight(&scene);
     assert_eq!(scene.nvim.lua_str(sent), "\"\"");

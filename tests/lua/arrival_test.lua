@@ -206,7 +206,7 @@ function T.a_refused_wqa_keeps_the_editor_open()
   child:wait("Text() == 'a X c d'", 'entry')
   child:keys(':wqa<CR>')
   eq({ mode = 'n', blocking = false }, child:mode())
-  assert(child:lua("return vim.fn.execute('messages')"):find('under review', 1, true))
+  assert(child:lua("return vim.fn.execute('messages')"):find('is not written', 1, true))
   eq({ true, 'a X c d' }, { child:lua('return vim.bo.modified'), child:lua('return Text()') })
   child:stop()
 end

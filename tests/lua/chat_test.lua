@@ -74,6 +74,9 @@ local function fresh(config)
     end
   end
   package.loaded['caliban.review.registry'] = {
+    open = function()
+      return {}
+    end,
     stopped = function(session, turn)
       table.insert(sent, { kind = 'stopped', session = session, turn = turn })
     end,

@@ -199,7 +199,9 @@ function T.undo_takes_decisions_back_and_redo_repeats_them()
   B.accept({ scope = 'file' })
   eq('a\nb\nc\nY\ne\n', H.disk('f.txt'))
   H.keys('u')
-  eq('1:-b+X 3:-d+Y', H.pending(), 'u after the end opens it again')
+  eq({ 'a b c Y e', '3:-d+Y' }, { H.text(), H.pending() }, 'u after the end opens it again')
+  H.keys('u')
+  eq({ 'a X c Y e', '1:-b+X 3:-d+Y' }, { H.text(), H.pending() })
 end
 
 function T.before_the_first_proposal_no_line_is_the_agents()
@@ -258,12 +260,11 @@ function T.hunks_follow_an_undo_and_typing_within_one_command()
 end
 
 function T.ordinary_write_commands_are_refused_during_a_review()
-  local sentence =
-    'f.txt has 1 hunk under review: accept or reject it first, or use :w! to write the buffer as it is.'
+  local sentence = 'f.txt is not written: 1 hunk waits for you. :w! writes it as it is.'
   for _, command in ipairs({ 'w', 'wa', 'wqa', 'update', 'x', 'wq' }) do
     H.review('a b c', 'a X c')
     local err = H.try(command)
-    assert(err:find('under review', 1, true), command .. ': ' .. err)
+    assert(err:find('is not written', 1, true), command .. ': ' .. err)
     eq({ true, 'a\nb\nc\n', '1:-b+X' }, { vim.bo.modified, H.disk('f.txt'), H.pending() }, command)
   end
   H.review('a b c', 'a X c')
@@ -278,10 +279,10 @@ function T.writing_with_a_bang_writes_the_pending_hunks()
       ran = ran + 1
     end,
   })
-  assert(H.try('w!'):find('under review', 1, true))
+  assert(H.try('w!'):find('is not written', 1, true))
   H.keys(':w!<CR>')
   eq({ 'a\nX\nc\n', '1:-b+X', false, 1 }, { H.disk('f.txt'), H.pending(), vim.bo.modified, ran })
-  assert(H.try('w'):find('under review', 1, true))
+  assert(H.try('w'):find('is not written', 1, true))
   eq('', H.try('w other.txt'))
   eq({ 'a\nX\nc\n', '1:-b+X' }, { H.disk('other.txt'), H.pending() })
   assert(H.try('w other.txt'):find('E13', 1, true))

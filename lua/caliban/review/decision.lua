@@ -16,10 +16,14 @@ local whole = require('caliban.review.whole')
 ---@field row? integer a row of the hunk, from 0; default: the cursor's row
 ---@field session? string with scope `all`: only files that this conversation reviews
 
---- Begins an undo state with the same text, so that `u` takes back an acceptance and nothing else.
+--- Begins an undo state with the same text, so that `u` takes back an acceptance and nothing else. An empty file gets
+--- none: any change of its buffer would give it a line.
 ---@param r caliban.Review
 ---@param row integer of the first hunk that was accepted, where `u` puts the cursor
 local function begin_state(r, row)
+  if file.empty(r.buf) then
+    return
+  end
   local was_modified = vim.bo[r.buf].modified
   tracking.edit(r, function()
     local at = math.min(row, api.nvim_buf_line_count(r.buf) - 1)

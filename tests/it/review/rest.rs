@@ -83,7 +83,10 @@ fn a_new_file_whose_acceptance_was_undone_goes_when_it_is_rejected() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.server.otherwise(Reply::said("So it is."));
     scene.ask(Reply::new().call("w1", "write", write("new.txt", "one\ntwo\n")));
-    scene.nvim.keys(":edit new.txt<CR>\\A");
+    scene.nvim.wait_transcript("new file");
+    scene.nvim.keys(":edit new.txt<CR>");
+    scene.wait_hunks(1);
+    scene.nvim.keys("\\A");
     scene.wait_hunks(0);
     scene.wait_phase("idle");
     assert_eq!(scene.on_disk("new.txt").as_deref(), Some("one\ntwo\n"));
