@@ -311,10 +311,7 @@ local function unwanted(r, disk)
     and not state.is_empty_agreed(r)
     and not file.odd(r.buf)
     and file.empty(r.buf)
-    and (
-      not disk
-      or state.has_acted(r) and verdict.tally(r).rejected > 0 and disk == r.origin
-    )
+    and (not disk or state.has_acted(r) and verdict.tally(r).rejected > 0 and disk == r.origin)
 end
 
 --- Saves the accepted changes.
