@@ -251,10 +251,11 @@ end
 ---@param question caliban.Question
 local function go_to_fold(chat, question)
   local block, row = require('caliban.chat.order').asking(chat)
-  local first = vim.iter(pairs(question.folds)):fold(math.huge, function(least, line)
-    return math.min(least, line)
-  end)
-  if block and first <= block.n and api.nvim_get_current_buf() == chat.transcript then
+  local first ---@type integer?
+  for line in pairs(question.folds) do
+    first = math.min(first or line, line)
+  end
+  if block and first and api.nvim_get_current_buf() == chat.transcript then
     api.nvim_win_set_cursor(0, { row + first, 0 })
   end
 end
