@@ -340,17 +340,17 @@ fn a_list_with_hidden_characters_can_be_read_and_updated() {
 #[test]
 fn a_cleared_conversation_has_no_todo_list_and_is_offered_the_old_one() {
     let server = Server::start();
-    server.reply(todo("c1", write(&["look", "write"])));
+    server.reply(todo("c1", write(&["look", "think", "write"])));
     server.reply(Reply::said("Half."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server).size(160, 40));
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_transcript("Half.");
     nvim.wait_phase("idle");
-    nvim.wait_screen("0/2");
+    nvim.wait_screen("0/3");
     nvim.keys("i/clear<C-s><Esc>");
     nvim.wait_screen("This conversation is empty now.");
-    nvim.wait_gone("0/2");
+    nvim.wait_gone("0/3");
     nvim.wait_transcript("`:Caliban todo take` hands it to this conversation");
     nvim.keys(":Caliban todo take<CR>");
-    nvim.wait_screen("0/2");
+    nvim.wait_screen("0/3");
 }
