@@ -24,8 +24,6 @@ pub mod network;
 #[cfg(any(target_os = "macos", test))]
 mod seatbelt;
 #[cfg(target_os = "linux")]
-mod sockets;
-#[cfg(target_os = "linux")]
 mod syscalls;
 
 use serde::{Deserialize, Serialize};

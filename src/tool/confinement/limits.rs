@@ -1,6 +1,5 @@
 //! The limits of one command, and what its environment needs for them.
 
-use super::held::Seen;
 use crate::reach::Locks;
 use crate::sandbox::Sandbox;
 use crate::sandbox::gate;
@@ -38,7 +37,6 @@ pub struct Limits {
     /// The folders in which `planted` looks for files that the command may not create. `None` if the command may write
     /// only in its temporary folder, or if the sandbox is not the full one.
     pub(super) places: Option<Places>,
-    pub(super) locks: Arc<Locks>,
     /// What the repository held before the conversation, if the root is in one.
     pub(super) baseline: Option<Arc<Baseline>>,
     /// The commit that was checked out when the command began.
@@ -53,8 +51,6 @@ pub struct Limits {
     pub(super) known: Known,
     /// What the user has agreed to for commands.
     pub(super) agreed: Arc<watch::Sender<Agreed>>,
-    /// What commands have put into git's store.
-    pub(super) seen: Arc<watch::Sender<Seen>>,
 }
 
 impl Limits {
@@ -115,6 +111,7 @@ impl Limits {
         let _ = file.rewind();
         let _ = file.take(LOOKED).read_to_end(&mut text);
         let paths: Vec<String> = serde_json::from_slice(&text).unwrap_or_default();
-        paths.into_iter().filter(|it| self.locks.unit(it).is_some()).collect()
+        let locks = Locks::new();
+        paths.into_iter().filter(|it| locks.unit(it).is_some()).collect()
     }
 }
