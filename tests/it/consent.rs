@@ -67,8 +67,8 @@ fn consent_is_possible_only_after_a_folded_20_kb_comment_was_opened_and_read() {
 #[test]
 fn a_command_of_some_rows_is_shown_whole_in_its_question() {
     let server = Server::start();
-    let words: String = (0..150).map(|n| format!(" word{n}")).collect();
-    let command = format!("echo{words} && rm -rf build");
+    let words: Vec<String> = (0..150).map(|n| format!("word{n}")).collect();
+    let command = format!("echo {} && rm -rf build", words.join(" "));
     assert!((1_000..1_200).contains(&command.len()), "{}", command.len());
     let nvim = asked(&server, Setup::new().size(80, 24), &command);
     press(&nvim, "G");

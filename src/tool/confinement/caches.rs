@@ -36,6 +36,26 @@ const CACHES: &[(&str, &[&str])] = &[
     ("go/pkg", &[]),
 ];
 
+/// The caches that commands write themselves in the plain sandbox, which has no layers. Not all of `.cache`: programs of
+/// the user run what lies there, and Caliban's own files are there too.
+const PLAIN: &[&str] = &[
+    ".cache/go-build",
+    ".cache/pip",
+    ".cache/pnpm",
+    ".cache/pre-commit",
+    ".cache/uv",
+    ".cache/yarn",
+    ".cargo/.global-cache",
+    ".cargo/.package-cache",
+    ".cargo/git",
+    ".cargo/registry",
+    ".gradle/caches",
+    ".m2/repository",
+    ".npm/_cacache",
+    ".npm/_logs",
+    "go/pkg/mod",
+];
+
 /// How long a set stays that nobody uses.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The most sets of a project: one for each conversation that is open.
@@ -43,39 +63,37 @@ const MOST: usize = 100;
 /// The file that is locked while a conversation uses a set.
 const LOCK: &str = "lock";
 
-/// The layers over the caches that exist. A cache that has to stay as it is, or lies in such a folder, gets none.
-fn layers(home: &Path, kept: &[PathBuf]) -> Vec<Layer> {
+/// The layers over the caches that exist. A cache that has to stay as it is, or lies in such a folder, gets none; nor does
+/// one around the folders of the project, of which a command may be allowed to write only a part.
+fn layers(home: &Path, roots: &[PathBuf], kept: &[PathBuf]) -> Vec<Layer> {
     let layer = |(name, parts): &(&str, &[&str])| {
         let place = home.join(name).canonicalize().ok().filter(|it| it.is_dir())?;
         let is_kept = kept.iter().any(|it| place.starts_with(it));
+        let is_around = |root: &PathBuf| place.starts_with(root) || root.starts_with(&place);
+        let is_free = !is_kept && !roots.iter().any(is_around);
         let named = |is_folder: bool| {
             let all = parts.iter().filter(|it| it.ends_with('/') == is_folder);
             all.map(|it| PathBuf::from(it.trim_end_matches('/'))).collect()
         };
         let (folders, files) = (named(true), named(false));
-        (!is_kept).then(|| Layer { name: name.replace('/', "+"), place, folders, files })
+        is_free.then(|| Layer { name: name.replace('/', "+"), place, folders, files })
     };
     CACHES.iter().filter_map(layer).collect()
 }
 
-/// What commands may write in the caches: what has layers; in the plain sandbox, the caches themselves.
+/// What commands may write in the caches: what has layers; in the plain sandbox, some caches themselves.
 pub(super) fn writable(home: &Path, layers: Option<&Layers>, strength: Strength) -> Vec<PathBuf> {
-    let parts = |place: &Path, parts: Vec<PathBuf>| {
-        let whole = parts.is_empty().then(|| place.to_owned());
-        let parts: Vec<PathBuf> = parts.iter().map(|it| place.join(it)).collect();
-        whole.into_iter().chain(parts)
+    let parts = |it: &Layer| {
+        let parts = it.folders.iter().chain(&it.files).map(|part| it.place.join(part));
+        let is_whole = it.folders.is_empty() && it.files.is_empty();
+        parts.chain(is_whole.then(|| it.place.clone())).collect::<Vec<_>>()
     };
-    if let Some(layers) = layers {
-        let all = |it: &Layer| it.folders.iter().chain(&it.files).cloned().collect();
-        layers.all.iter().flat_map(|it| parts(&it.place, all(it))).collect()
-    } else if strength == Strength::Plain {
-        let all = CACHES.iter();
-        let all = all.flat_map(|(place, named)| {
-            parts(&home.join(place), named.iter().map(PathBuf::from).collect())
-        });
-        all.filter(|it| it.exists()).collect()
-    } else {
-        Vec::new()
+    match layers {
+        Some(layers) => layers.all.iter().flat_map(parts).collect(),
+        None if strength == Strength::Plain => {
+            PLAIN.iter().map(|it| home.join(it)).filter(|it| it.exists()).collect()
+        }
+        None => Vec::new(),
     }
 }
 
@@ -89,13 +107,19 @@ pub(super) struct Set {
 
 impl Set {
     /// A set in `folder`, which has those of the project. Removes sets of all projects that nobody has used for long.
-    pub(super) fn take(folder: &Path, home: &Path, kept: Vec<PathBuf>) -> io::Result<Set> {
+    /// `roots` are the folders of the project; the caches stay as they are in `kept`.
+    pub(super) fn take(
+        folder: &Path,
+        home: &Path,
+        roots: &[PathBuf],
+        kept: Vec<PathBuf>,
+    ) -> io::Result<Set> {
         if let Some(all) = folder.parent() {
             sweep(all);
         }
         let kept: Vec<PathBuf> =
             kept.into_iter().map(|it| it.canonicalize().unwrap_or(it)).collect();
-        let all = layers(home, &kept);
+        let all = layers(home, roots, &kept);
         for n in 0..MOST {
             let folder = folder.join(n.to_string());
             DirBuilder::new().mode(0o700).recursive(true).create(&folder)?;
@@ -145,7 +169,7 @@ mod tests {
     fn each_open_conversation_has_a_set_of_its_own_and_the_next_one_gets_a_free_one() {
         let home = tempfile::tempdir().unwrap();
         let project = home.path().join("layers/project");
-        let take = || Set::take(&project, home.path(), Vec::new()).unwrap();
+        let take = || Set::take(&project, home.path(), &[], Vec::new()).unwrap();
         let number = |it: &Set| it.layers.folder.strip_prefix(&project).unwrap().to_owned();
         let (one, two) = (take(), take());
         assert_eq!((number(&one), number(&two)), (PathBuf::from("0"), PathBuf::from("1")));
@@ -157,7 +181,8 @@ mod tests {
     fn a_set_that_nobody_has_used_for_long_goes_and_one_in_use_stays() {
         let home = tempfile::tempdir().unwrap();
         let all = home.path().join("layers");
-        let take = |project: &str| Set::take(&all.join(project), home.path(), Vec::new()).unwrap();
+        let take =
+            |project: &str| Set::take(&all.join(project), home.path(), &[], Vec::new()).unwrap();
         let (used, left) = (take("used"), take("left"));
         for set in [&used, &left] {
             let long_ago = SystemTime::now() - 2 * KEPT;
@@ -177,12 +202,26 @@ mod tests {
             fs::create_dir_all(home.path().join(name)).unwrap();
         }
         let place = |it: &str| home.path().canonicalize().unwrap().join(it);
-        let names = |kept: &[PathBuf]| -> Vec<String> {
-            layers(home.path(), kept).into_iter().map(|it| it.name).collect()
+        let names = |root: PathBuf, kept: &[PathBuf]| -> Vec<String> {
+            layers(home.path(), &[root], kept).into_iter().map(|it| it.name).collect()
         };
-        assert_eq!(names(&[]), [".cache", ".cargo", "go+pkg"]);
-        assert_eq!(names(&[place("go")]), [".cache", ".cargo"]);
-        assert_eq!(names(&[place(".cargo/registry"), place(".cache")]), [".cargo", "go+pkg"]);
-        assert_eq!(names(&[place("")]), [""; 0]);
+        let elsewhere = || place("work");
+        assert_eq!(names(elsewhere(), &[]), [".cache", ".cargo", "go+pkg"]);
+        assert_eq!(names(elsewhere(), &[place("go")]), [".cache", ".cargo"]);
+        let named = [place(".cargo/registry"), place(".cache")];
+        assert_eq!(names(elsewhere(), &named), [".cargo", "go+pkg"]);
+        assert_eq!(names(place("go/pkg/mod/project"), &[]), [".cache", ".cargo"]);
+        assert_eq!(names(place(""), &[]), [""; 0]);
+    }
+
+    #[test]
+    fn in_the_plain_sandbox_commands_write_only_caches_of_build_tools() {
+        let home = tempfile::tempdir().unwrap();
+        for name in [".cache/pip", ".cache/nvim", ".cache/caliban", ".npm/_cacache", ".cargo/bin"] {
+            fs::create_dir_all(home.path().join(name)).unwrap();
+        }
+        let all = writable(home.path(), None, Strength::Plain);
+        assert_eq!(all, [".cache/pip", ".npm/_cacache"].map(|it| home.path().join(it)));
+        assert_eq!(writable(home.path(), None, Strength::Full), [""; 0].map(PathBuf::from));
     }
 }

@@ -1,9 +1,9 @@
 //! What the commands of a conversation share: their network, and with the other conversations of the project the layers
 //! over the caches of build tools.
 
-use super::Confinement;
 use super::caches::Set;
 use super::temporary::Temporary;
+use super::{Confinement, of_worktree};
 use crate::sandbox::layers::Layers;
 use crate::sandbox::network::{Files, Former, Held, Network};
 use crate::tool::Desk;
@@ -20,7 +20,7 @@ pub(super) struct Layered {
     holders: Vec<Former>,
 }
 
-/// Lets one conversation of the project after the other begin its network.
+/// Lets one command of the project after the other begin or join a network.
 #[derive(Clone)]
 pub(super) struct Turn(Arc<Semaphore>);
 
@@ -47,12 +47,14 @@ impl Shared {
 impl Confinement {
     /// What the commands of the conversation share. If the process that holds it was killed, it begins anew.
     pub(super) async fn joined(&self, desk: &Desk, made: &Temporary) -> io::Result<Shared> {
+        // One after the other: two commands that begin at the same time share a network, and two conversations a set.
+        let _turn = self.turn.0.acquire().await.map_err(io::Error::other)?;
         let shared = self.network.borrow().clone();
         if let Some(shared) = shared.filter(|it| it.network.holder().is_some()) {
             return Ok(shared);
         }
-        // one conversation after the other, so that two do not make a set each
-        let _turn = self.turn.0.acquire().await.map_err(io::Error::other)?;
+        // a set that is still locked is not taken twice
+        self.network.send_replace(None);
         let mut layered = self.layered.borrow().clone();
         layered.holders.retain(|it| it.holder().is_some());
         let holder = layered.holders.iter().find_map(Former::holder);
@@ -82,10 +84,11 @@ impl Confinement {
     /// A new set of layers over the caches of build tools; `None` if none can be made.
     async fn set(&self, desk: &Desk, made: &Temporary) -> io::Result<Option<Set>> {
         let home = desk.home.clone().unwrap_or_default();
-        let own = self.private.iter().chain([&made.all, &desk.root]).cloned();
+        let own = self.private.iter().chain([&made.all]).cloned();
         let kept: Vec<PathBuf> = own.chain(self.named(desk, &home)).collect();
-        let folder = self.layers.clone();
-        let taking = move || Set::take(&folder, &home, kept).ok();
+        let (folder, root) = (self.layers.clone(), desk.root.clone());
+        let roots: Vec<PathBuf> = of_worktree(&root).into_iter().chain([root]).collect();
+        let taking = move || Set::take(&folder, &home, &roots, kept).ok();
         tokio::task::spawn_blocking(taking).await.map_err(io::Error::other)
     }
 }
