@@ -9,7 +9,7 @@ mod table;
 mod tests;
 
 use index::Index;
-pub use locks::{Lock, Locks, locked};
+pub use locks::{Lock, Locks, TAKEN_BACK, locked};
 use pattern::{Pattern, overlap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -24,6 +24,8 @@ pub mod network;
 #[cfg(any(target_os = "macos", test))]
 mod seatbelt;
 #[cfg(target_os = "linux")]
+mod sockets;
+#[cfg(target_os = "linux")]
 mod syscalls;
 
 use serde::{Deserialize, Serialize};

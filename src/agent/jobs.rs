@@ -19,6 +19,7 @@ pub(super) fn note(agent: &mut Agent, notice: Notice) {
         Notice::Began { job, command } => Input::JobBegan { job, command },
         Notice::Ended { job, note } => Input::JobEnded { job, note },
         Notice::Decided(decisions) => Input::Log { decisions },
+        Notice::Told(text) => Input::Tell { text },
     };
     agent.conversation.take(input);
 }

@@ -104,9 +104,13 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     // Only `read` makes a file's text known to the model. A search shows single lines.
     let desk = Desk { seen: (call.tool == "read").then_some(seen), ..job.desk };
     let ran = AssertUnwindSafe(tool::run(&desk, &call)).catch_unwind().await;
-    let Ran { answer, decisions, needed } = ran.unwrap_or_else(|_| Ran::new(broken(&call.id)));
+    let Ran { answer, decisions, told, needed } =
+        ran.unwrap_or_else(|_| Ran::new(broken(&call.id)));
     if !decisions.is_empty() {
         let _ = job.results.send(Input::Log { decisions });
+    }
+    for text in told {
+        let _ = job.results.send(Input::Tell { text });
     }
     drop(desk);
     while let Some((path, source)) = texts.recv().await {

@@ -21,6 +21,8 @@ const GIT: &[&str] = &[
     ".git/worktrees/*/config.worktree",
 ];
 const GIT_WHY: &str = "can make git run programs";
+/// The reason for a path that a configuration names.
+const NAMED_WHY: &str = "git's configuration, .envrc or mise.toml names";
 /// By a file of this name at the root, git can take the root for a repository without a folder `.git`, whose
 /// configuration is `config`. Only these letters count.
 const BARE: &str = "HEAD";
@@ -51,10 +53,36 @@ pub fn locked() -> impl Iterator<Item = &'static str> {
     patterns().map(|it| it.0).filter(|it| !it.contains('*'))
 }
 
+/// The ending that the name of a file gets when the file is taken back. A number or a word may follow.
+pub const TAKEN_BACK: &str = ".refused";
+
+/// Whether a file has the name of one that was taken back. No program looks for such a name, whatever `*` stands for.
+fn is_taken_back(name: &str) -> bool {
+    let rest = name.rsplit_once(TAKEN_BACK).map(|it| it.1);
+    rest.is_some_and(|it| it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-'))
+}
+
+/// The parts of a pattern.
+fn parts(pattern: &str) -> Vec<Pattern> {
+    split(pattern).iter().map(|it| Pattern::new(it)).collect()
+}
+
 impl Locks {
     pub fn new() -> Locks {
-        let parts = |it: &str| split(it).iter().map(|it| Pattern::new(it)).collect();
         Locks(patterns().map(|(pattern, why)| (parts(pattern), why)).collect())
+    }
+
+    /// The locked paths of a repository alone.
+    pub fn of_repository() -> Locks {
+        Locks(GIT.iter().map(|it| (parts(it), GIT_WHY)).collect())
+    }
+
+    /// The same locks, and these paths below the root, given by the names in them.
+    #[must_use]
+    pub fn naming(mut self, paths: &[Vec<String>]) -> Locks {
+        let parts = |it: &Vec<String>| it.iter().map(|it| Pattern::Name(folded(it))).collect();
+        self.0.extend(paths.iter().map(|it| (parts(it), NAMED_WHY)));
+        self
     }
 
     /// Whether a path is locked. `parts` are the names in the path below the root. `None` if no pattern fits the path
@@ -62,6 +90,9 @@ impl Locks {
     pub fn find(&self, parts: &[String]) -> Option<Lock> {
         if matches!(parts, [only] if only == BARE) {
             return Some(Lock::Whole(BARE_WHY));
+        }
+        if parts.last().is_some_and(|it| is_taken_back(it)) {
+            return None;
         }
         let parts: Vec<String> = parts.iter().map(|it| folded(it)).collect();
         let begun = self.0.iter().filter(|(pattern, _)| {
@@ -134,6 +165,23 @@ mod tests {
         "devfile.yaml",
         "fly.toml",
         ".lnvim.lua",
+        ".github/copilot-instructions.md",
+        ".agent",
+        ".crush.json",
+        ".config/lefthook.yml",
+        "lefthook.toml",
+        "lefthook-local.json",
+        ".envrc.local",
+        ".env.zsh",
+        "Session.vim",
+        "mise/config.local.toml",
+        "bin/hermit",
+        ".jj/repo/config.toml",
+        ".shadowenv.d",
+        "flake.lock",
+        ".lsp",
+        "hie.yaml",
+        ".RData",
     ];
 
     #[test]
@@ -177,6 +225,9 @@ mod tests {
             ".cargo/registry",
             ".editorconfig",
             "sub/.envrc",
+            ".envrc.refused",
+            ".aider.refused2",
+            ".autoenv.refused-x1",
         ] {
             assert_eq!(find(path), None, "{path}");
         }

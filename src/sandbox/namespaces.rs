@@ -5,6 +5,7 @@ use super::Sandbox;
 use super::devices::{self, SHARED, TERMINALS};
 use super::gate::{CHANNEL, Gate};
 use super::network::{Files, Held};
+use super::sockets;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
@@ -14,9 +15,7 @@ use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{getgid, getuid};
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -26,7 +25,7 @@ pub(super) const NONE: Option<&str> = None;
 
 pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     let folder = env::current_dir();
-    let sockets = listening()?;
+    let sockets = sockets::outside(folder.as_deref().ok(), sandbox.holder)?;
     match sandbox.holder {
         Some(holder) if sandbox.network => join(holder, &[])?,
         Some(holder) => join(holder, &[("net", CloneFlags::CLONE_NEWNET)])?,
@@ -154,18 +153,6 @@ fn pinned(sandbox: &Sandbox) -> BTreeSet<PathBuf> {
     }
     all.retain(|it| it.exists());
     all
-}
-
-/// The sockets in the file system at which programs of this network namespace listen. A network namespace of its own
-/// does not keep a command from them.
-fn listening() -> Result<Vec<PathBuf>, String> {
-    let all = fs::read("/proc/net/unix").map_err(|it| format!("sockets: {it}"))?;
-    let path = |line: &[u8]| {
-        // seven fields, and then the path to the end of the line; see proc_pid_net(5)
-        let start = line.iter().position(|it| *it == b'/')?;
-        Some(PathBuf::from(OsStr::from_bytes(&line[start..])))
-    };
-    Ok(all.split(|it| *it == b'\n').filter_map(path).collect())
 }
 
 pub(super) fn mounted(

@@ -30,6 +30,8 @@ const FORBIDDEN: &[i64] = &[
     nix::libc::SYS_move_mount,
     nix::libc::SYS_open_tree,
     OPEN_TREE_ATTR,
+    // opens a file by the mount of a folder above, and so past the mount that protects the file
+    nix::libc::SYS_open_by_handle_at,
     // an io_uring can open sockets and connect, which the filter does not see
     nix::libc::SYS_io_uring_setup,
     nix::libc::SYS_io_uring_enter,
@@ -41,6 +43,20 @@ const OPEN_TREE_ATTR: i64 = 467;
 
 /// Requests that would type into the user's terminal: `TIOCSTI` types a character, `TIOCLINUX` pastes text.
 const TYPES: [u64; 2] = [nix::libc::TIOCSTI, 0x541c];
+
+/// Calls that change how a process runs, with the number of the argument that names the process. A command may change
+/// only the process that makes the call: 0. The kernel lets a user do this to all of the user's processes.
+const OWN: &[(i64, u8)] = &[
+    (nix::libc::SYS_ioprio_set, 1),
+    (nix::libc::SYS_prlimit64, 0),
+    (nix::libc::SYS_sched_setaffinity, 0),
+    (nix::libc::SYS_sched_setattr, 0),
+    (nix::libc::SYS_sched_setparam, 0),
+    (nix::libc::SYS_sched_setscheduler, 0),
+    (nix::libc::SYS_setpriority, 1),
+];
+/// The first argument by which such a call is about all processes of the user: `PRIO_USER` and `IOPRIO_WHO_USER`.
+const OF_USER: &[(i64, u64)] = &[(nix::libc::SYS_setpriority, 2), (nix::libc::SYS_ioprio_set, 3)];
 
 /// The kinds of sockets that a command may use. Others, such as those to a virtual machine's host, ignore network
 /// namespaces.
@@ -72,8 +88,12 @@ pub(super) fn restrict(closes_network: bool) -> Result<(), String> {
     let one = |argument, operation, value| all(vec![condition(argument, operation, value)?]);
     let typing: Result<Vec<_>, _> = TYPES.iter().map(|it| one(1, SeccompCmpOp::Eq, *it)).collect();
     rules.insert(nix::libc::SYS_ioctl, typing?);
-    // a command may change only its own resource limits
-    rules.insert(nix::libc::SYS_prlimit64, vec![one(0, SeccompCmpOp::Ne, 0)?]);
+    for (call, process) in OWN {
+        rules.insert(*call, vec![one(*process, SeccompCmpOp::Ne, 0)?]);
+    }
+    for (call, user) in OF_USER {
+        rules.entry(*call).or_default().push(one(0, SeccompCmpOp::Eq, *user)?);
+    }
     let families: &[i32] = if closes_network { &[nix::libc::AF_UNIX] } else { &FAMILIES };
     let other: Result<Vec<_>, String> = families
         .iter()

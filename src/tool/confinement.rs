@@ -1,9 +1,11 @@
 //! The sandbox of the model's commands: the user's settings, and the limits for the commands of one project.
 
 mod caches;
+mod held;
 mod limits;
 mod shared;
 mod temporary;
+mod worktree;
 
 pub use limits::Limits;
 
@@ -11,14 +13,15 @@ use super::Desk;
 use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
 use super::git::settings::Known;
-use super::planted::{Agreed, Places};
+use super::named::named;
+use super::planted::{Agreed, Nested, Places};
 use crate::chance;
 use crate::reach;
-use crate::regular;
 use crate::rules::{self, Rules};
 use crate::sandbox::gate::Gate as Cover;
 use crate::sandbox::{self, Sandbox, Strength};
 use crate::web::proxy::Gate;
+use held::Seen;
 use shared::{Layered, Shared, Turn};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +29,7 @@ use std::sync::{Arc, OnceLock};
 use tempfile::NamedTempFile;
 use temporary::Temporary;
 use tokio::sync::{OnceCell, watch};
+use worktree::of_worktree;
 
 /// Places of sockets on which programs of the user listen.
 const SOCKETS: &[&str] = &[
@@ -89,8 +93,12 @@ pub struct Confinement {
     temporary: Arc<OnceLock<Option<Temporary>>>,
     /// What the repository held before the conversation's first command.
     baseline: Arc<OnceCell<Option<Arc<Baseline>>>>,
+    /// What commands have put into git's store.
+    seen: Arc<watch::Sender<Seen>>,
     /// Where the repository's branches went at that time.
     known: Arc<OnceCell<Known>>,
+    /// The repositories in folders of the project, as the last command found them.
+    nested: Arc<watch::Sender<Nested>>,
     /// The network of the conversation's commands, from the first command on.
     network: Arc<watch::Sender<Option<Shared>>>,
     /// Whether rules that allow hosts are ignored.
@@ -131,6 +139,7 @@ impl Confinement {
         Confinement {
             temporary: Arc::default(),
             baseline: Arc::default(),
+            seen: Arc::default(),
             known: Arc::default(),
             network: Arc::default(),
             ..self
@@ -246,18 +255,19 @@ impl Confinement {
         let probing = self.clone();
         let probed = tokio::task::spawn_blocking(move || probing.wait()).await;
         let Some(strength) = probed.map_err(io::Error::other)? else { return Ok(None) };
-        let made = self.temporary.get_or_init(|| Temporary::new().ok());
-        let made =
-            made.as_ref().ok_or_else(|| io::Error::other("no temporary folder can be made"))?;
+        let made = self.made()?;
         let is_shared = strength == Strength::Full && self.writes == Writes::Project;
         let shared = if is_shared { Some(self.joined(desk, made).await?) } else { None };
-        let mut limits = self.limited(desk, strength, made, shared.as_ref())?;
+        let places = self.places(desk).await.map_err(io::Error::other)?;
+        let mut limits = self.limited(desk, strength, places, shared.as_ref())?;
         limits.pass = chance::word()?;
         if let Some(file) = limits.places.as_ref().map(Places::configuration) {
             let known = self.known.get_or_init(|| Known::new(&desk.root, file));
             limits.known = known.await.clone();
             let common = of_worktree(&desk.root);
-            let looking = async || Baseline::new(&desk.root, common.as_deref()).await.map(Arc::new);
+            let locks = limits.locks.clone();
+            let looking =
+                async || Baseline::new(&desk.root, common.as_deref(), &locks).await.map(Arc::new);
             limits.baseline = self.baseline.get_or_init(looking).await.clone();
             if let Some(baseline) = &limits.baseline {
                 limits.head = baseline.head().await;
@@ -269,28 +279,44 @@ impl Confinement {
         Ok(Some(limits))
     }
 
+    /// The temporary folder of the conversation's commands.
+    fn made(&self) -> io::Result<&Temporary> {
+        let made = self.temporary.get_or_init(|| Temporary::new().ok());
+        made.as_ref().ok_or_else(|| io::Error::other("no temporary folder can be made"))
+    }
+
+    /// The folders in which locked paths may lie. The error is a clause.
+    async fn places(&self, desk: &Desk) -> Result<Places, String> {
+        let common = of_worktree(&desk.root).filter(|_| !self.is_apart);
+        let named = named(&desk.root, common.as_deref(), desk.home.as_deref()).await?;
+        let places = Places::new(&desk.root, common).naming(&named).unlocking(&self.unlocked);
+        let nested = self.nested.borrow().clone();
+        let nesting = tokio::task::spawn_blocking(move || places.nesting(nested));
+        let places = nesting.await.map_err(|it| it.to_string())?;
+        self.nested.send_replace(places.nested().clone());
+        Ok(places)
+    }
+
     fn limited(
         &self,
         desk: &Desk,
         strength: Strength,
-        made: &Temporary,
+        places: Places,
         shared: Option<&Shared>,
     ) -> io::Result<Limits> {
-        let temporary = made.path.clone();
+        let made = self.made()?;
         let home = desk.home.clone().unwrap_or_default();
         let mut writable = self.writable(desk, &home);
         writable.extend(caches::writable(&home, shared.and_then(Shared::layers), strength));
         let common = of_worktree(&desk.root);
         // the project stays visible, also where the command may not write
         let visible = |writable: &[PathBuf]| [writable, std::slice::from_ref(&desk.root)].concat();
-        let needed = visible(&writable).into_iter().chain([home.clone()]).chain(common.clone());
-        let needed: Vec<PathBuf> = needed.collect();
+        let needed =
+            [visible(&writable), vec![home.clone()], Vec::from_iter(common.clone())].concat();
         let is_full = strength == Strength::Full;
         let is_ours = is_full && !needed.iter().any(|it| it == Path::new("/tmp"));
-        let seen = if is_ours { PathBuf::from("/tmp") } else { temporary.clone() };
+        let seen = if is_ours { PathBuf::from("/tmp") } else { made.path.clone() };
         writable.push(seen.clone());
-        let places = Places::new(&desk.root, common.clone().filter(|_| !self.is_apart));
-        let places = places.unlocking(&self.unlocked);
         let (mut fixed, mut pinned) = protected(&desk.root, &places)?;
         if let Some(common) = common {
             fixed.append(&mut pinned);
@@ -299,8 +325,8 @@ impl Confinement {
         let shown = visible(&writable);
         let (is_looking, is_watched) =
             (self.writes == Writes::Nothing, is_full && self.writes == Writes::Project);
-        let is_gated = is_watched || is_full && is_looking;
-        let (gate, channel) = if is_gated { self.gate_of_git(desk, made)? } else { (None, None) };
+        let gated = (is_watched || is_full && is_looking).then(|| self.gate_of_git(desk, &places));
+        let (gate, channel) = gated.transpose()?.unwrap_or_default();
         let sandbox = Sandbox {
             strength,
             pinned,
@@ -308,7 +334,7 @@ impl Confinement {
             hidden: self.hidden(&home, &shown, made),
             shown,
             writable: self.writes.limiting(writable, &seen),
-            temporary: is_ours.then_some(temporary),
+            temporary: is_ours.then(|| made.path.clone()),
             kept: needed.iter().filter_map(|it| entry(it)).collect(),
             network: self.settings.network && !is_looking,
             holder: shared.and_then(|it| it.network.holder()),
@@ -319,6 +345,7 @@ impl Confinement {
             sandbox,
             // each command in the full sandbox has shared memory of its own
             temporary: if is_looking { PathBuf::from(SHARED) } else { seen },
+            locks: places.locks(),
             places: is_watched.then_some(places),
             baseline: None,
             head: None,
@@ -327,6 +354,7 @@ impl Confinement {
             channel,
             known: Known::default(),
             agreed: self.agreed.clone(),
+            seen: self.seen.clone(),
         })
     }
 
@@ -353,9 +381,10 @@ impl Confinement {
     fn gate_of_git(
         &self,
         desk: &Desk,
-        made: &Temporary,
+        places: &Places,
     ) -> io::Result<(Option<Cover>, Option<NamedTempFile>)> {
         let is_looking = self.writes == Writes::Nothing;
+        let made = self.made()?;
         let talks = is_looking || !self.is_apart;
         let channel = talks.then(|| NamedTempFile::with_prefix_in("git-", &made.folder));
         let channel = channel.transpose()?;
@@ -363,6 +392,7 @@ impl Confinement {
         let order = Order {
             root: desk.root.clone(),
             covered: covered.clone(),
+            named: places.named().to_vec(),
             unlocked: self.unlocked.clone(),
             carries: talks,
             looks: is_looking,
@@ -402,6 +432,7 @@ fn protected(root: &Path, places: &Places) -> io::Result<(Vec<PathBuf>, Vec<Path
     if cfg!(target_os = "macos") {
         // Seatbelt can also lock paths that do not exist yet
         fixed.extend(reach::locked().map(|it| root.join(it)));
+        fixed.extend(places.named().iter().map(|it| root.join(it.iter().collect::<PathBuf>())));
     }
     Ok((fixed, vec![root.join(".git")]))
 }
@@ -411,42 +442,4 @@ fn protected(root: &Path, places: &Places) -> io::Result<(Vec<PathBuf>, Vec<Path
 fn entry(path: &Path) -> Option<PathBuf> {
     let shared = ["/tmp", SHARED].into_iter().map(Path::new).find(|it| path.starts_with(it))?;
     Some(path.ancestors().find(|it| it.parent() == Some(shared)).unwrap_or(shared).to_owned())
-}
-
-/// If the root is a git worktree, the folder of its repository; `None` if the root has its own `.git` folder. A `.git`
-/// file may be forged, so this checks that the repository lists this worktree.
-fn of_worktree(root: &Path) -> Option<PathBuf> {
-    let text = |path: &Path| String::from_utf8(regular::read(path).ok()?).ok();
-    let mark = root.join(".git");
-    let own = root.join(text(&mark)?.strip_prefix("gitdir: ")?.trim_end());
-    let back = text(&own.join("gitdir"))?;
-    let knows = Path::new(back.trim_end()).canonicalize().ok()? == mark.canonicalize().ok()?;
-    let common = own.join(text(&own.join("commondir"))?.trim_end()).canonicalize().ok()?;
-    (knows && common.join("HEAD").is_file()).then_some(common)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-
-    #[test]
-    fn a_worktree_leads_to_its_repository_only_if_the_repository_knows_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let base = dir.path().canonicalize().unwrap();
-        let (root, common) = (base.join("tree"), base.join("repo/.git"));
-        let own = common.join("worktrees/tree");
-        fs::create_dir_all(&root).unwrap();
-        fs::create_dir_all(&own).unwrap();
-        fs::write(common.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        fs::write(own.join("commondir"), "../..\n").unwrap();
-        fs::write(own.join("gitdir"), format!("{}\n", root.join(".git").display())).unwrap();
-        assert_eq!(of_worktree(&root), None);
-        fs::write(root.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
-        assert_eq!(of_worktree(&root), Some(common));
-        let forged = base.join("forged");
-        fs::create_dir_all(&forged).unwrap();
-        fs::write(forged.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
-        assert_eq!(of_worktree(&forged), None);
-    }
 }

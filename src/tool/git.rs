@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
@@ -109,6 +109,17 @@ pub async fn beginning(
     timeout(wait, run).await.unwrap_or(Err(Failure::Slow))
 }
 
+/// The folders that the index of a working tree has as commits: submodules and other repositories. Blocks.
+pub(super) fn linked(tree: &Path) -> Vec<PathBuf> {
+    let mut command = plain(tree, &["ls-files", "--stage", "-z"]);
+    let output = command.as_std_mut().output().map(|it| it.stdout).unwrap_or_default();
+    let link = |it: &[u8]| {
+        let at = it.iter().position(|it| *it == b'\t')?;
+        it.starts_with(b"160000 ").then(|| tree.join(OsStr::from_bytes(&it[at + 1..])))
+    };
+    output.split(|it| *it == 0).filter_map(link).collect()
+}
+
 fn plain(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command.current_dir(root).env("GIT_WORK_TREE", top(root));
@@ -123,11 +134,11 @@ fn plain(root: &Path, arguments: &[&str]) -> Command {
 
 /// The working tree of the repository that contains `root`: the folder with `.git`. Git is not asked, because the
 /// repository's own settings may name another folder outside of the project.
-fn top(root: &Path) -> &Path {
+pub(super) fn top(root: &Path) -> &Path {
     root.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok()).unwrap_or(root)
 }
 
-async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, bool), Failure> {
+pub(super) async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, bool), Failure> {
     let failed = |fault: &io::Error| match fault.kind() {
         io::ErrorKind::NotFound => Failure::Missing,
         _ => Failure::Refused(fault.to_string()),

@@ -69,6 +69,8 @@ pub enum Notice {
     Opened { job: u32, port: u16, outside: Result<u16, String> },
     /// Lines for the log of permissions.
     Decided(Vec<String>),
+    /// A sentence for the user.
+    Told(String),
 }
 
 /// A command to start as a job.

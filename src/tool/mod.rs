@@ -39,6 +39,7 @@ mod job;
 mod job_input;
 mod lines;
 mod list;
+mod named;
 mod patch;
 mod plan;
 mod planted;
@@ -194,6 +195,8 @@ pub struct Done {
     pub job_end: Option<u32>,
     /// Lines for the log of permissions.
     pub decisions: Vec<String>,
+    /// Sentences for the user alone.
+    pub told: Vec<String>,
     /// The locked paths that a git command would change. The command did not start, and runs again if the user agrees.
     pub locked: Vec<String>,
 }

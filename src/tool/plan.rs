@@ -232,13 +232,15 @@ pub struct Ran {
     pub answer: ToolAnswer,
     /// Lines for the log of permissions.
     pub decisions: Vec<String>,
+    /// Sentences for the user alone.
+    pub told: Vec<String>,
     /// The access without which the call cannot run.
     pub needed: Option<Access>,
 }
 
 impl Ran {
     pub fn new(answer: ToolAnswer) -> Ran {
-        Ran { answer, decisions: Vec::new(), needed: None }
+        Ran { answer, decisions: Vec::new(), told: Vec::new(), needed: None }
     }
 }
 
@@ -267,13 +269,13 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> Ran {
         },
     };
     match done {
-        Ok(Done { text, after, summary, fault, images, job_end, decisions, locked }) => {
+        Ok(Done { text, after, summary, fault, images, job_end, decisions, told, locked }) => {
             let foreign = origin.map(|from| Foreign { from, own: after.lines().count() });
             let parts = [text, after].into_iter().filter(|it| !it.is_empty());
             let text = parts.collect::<Vec<_>>().join("\n");
             let done = ToolAnswer::done(&call.id, text, summary);
             let answer = ToolAnswer { fault, images, job_end, foreign, ..done };
-            Ran { answer, decisions, needed: unlocking(desk, call, locked) }
+            Ran { answer, decisions, told, needed: unlocking(desk, call, locked) }
         }
         Err(said) => Ran::new(ToolAnswer::failed(&call.id, short(&said), "failed")),
     }

@@ -5,19 +5,25 @@
 
 mod agreed;
 mod fresh;
+mod nested;
 mod seen;
+mod taken;
 mod tracked;
 
 pub(super) use agreed::Agreed;
+pub(super) use nested::Nested;
+pub(super) use taken::{Taken, shown, told};
 
 use crate::chance;
-use crate::reach::{Lock, Locks};
+use crate::reach::{Lock, Locks, TAKEN_BACK};
 use crate::regular::direct;
+use crate::tool::git;
 use crate::tool::git::baseline::Baseline;
 use crate::tool::git::settings::{self, Known};
 use crate::tool::{Stamp, Workspace, disk};
 use agreed::Consent;
 use fresh::Fresh;
+use nested::folder_of;
 use seen::{Found, look, open_up};
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,6 +32,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use taken::What;
 use tempfile::NamedTempFile;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval};
@@ -33,8 +40,6 @@ use tracked::Tracked;
 
 /// The time between two looks.
 const LOOK: Duration = Duration::from_millis(100);
-/// The ending that a file's name gets when the file is taken back.
-const MARK: &str = "refused";
 /// The most files of a new folder for which the editor is asked whether the user has written them.
 const MOST: usize = 20;
 /// The most numbers behind the name of a file that was taken back.
@@ -50,6 +55,10 @@ pub(super) struct Places {
     /// Locked paths that the command may change with the user's consent.
     unlocked: Vec<PathBuf>,
     locks: Arc<Locks>,
+    /// The names in the locked paths that configurations name.
+    named: Vec<Vec<String>>,
+    /// The repositories in folders of the project, when the command begins.
+    nested: Nested,
 }
 
 /// Looks for locked paths that a command creates.
@@ -57,6 +66,7 @@ pub(super) struct Watch {
     places: Places,
     workspace: Arc<dyn Workspace>,
     before: Found,
+    nested: Nested,
     /// The files that the user has written in the editor meanwhile, for each locked path.
     written: BTreeMap<PathBuf, Stamps>,
     taken: Vec<Taken>,
@@ -81,32 +91,51 @@ pub(super) struct Watching {
     failed: Option<oneshot::Receiver<()>>,
 }
 
-/// A file that was taken back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Taken {
-    /// The path below the root.
-    path: String,
-    /// The end of a sentence that begins with the path.
-    why: &'static str,
-    what: What,
-}
-
-/// What has become of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum What {
-    /// It has this name now.
-    Renamed(String),
-    /// Why it could not be renamed. The command is ended.
-    Stuck(String),
-    /// Why nobody knows which files the command has created. The command is ended.
-    Unseen(String),
-    /// The index has these files, and they are marked as not checked out, because the one at the path was renamed.
-    Kept(Vec<String>),
-}
-
 impl Places {
     pub(super) fn new(root: &Path, common: Option<PathBuf>) -> Places {
-        Places { root: root.to_owned(), common, unlocked: Vec::new(), locks: Arc::default() }
+        Places {
+            root: root.to_owned(),
+            common,
+            unlocked: Vec::new(),
+            locks: Arc::default(),
+            named: Vec::new(),
+            nested: Nested::default(),
+        }
+    }
+
+    /// The same places. These paths are locked too.
+    pub(super) fn naming(self, paths: &[PathBuf]) -> Places {
+        let names = |it: &PathBuf| {
+            let common = self.common.as_ref().and_then(|of| it.strip_prefix(of).ok());
+            let (first, rest) = match common {
+                Some(rest) => (Some(".git"), rest),
+                None => (None, it.strip_prefix(&self.root).ok()?),
+            };
+            let rest = rest.iter().map(|it| it.to_string_lossy().into_owned());
+            Some(first.map(str::to_owned).into_iter().chain(rest).collect())
+        };
+        let named: Vec<Vec<String>> = paths.iter().filter_map(names).collect();
+        Places { locks: Arc::new(Locks::new().naming(&named)), named, ..self }
+    }
+
+    pub(super) fn named(&self) -> &[Vec<String>] {
+        &self.named
+    }
+
+    pub(super) fn locks(&self) -> Arc<Locks> {
+        self.locks.clone()
+    }
+
+    /// The same places, with the repositories in folders of the project that git looks into now. Blocks.
+    pub(super) fn nesting(mut self, mut nested: Nested) -> Places {
+        nested.look(git::top(&self.root), &self.root);
+        self.nested = nested;
+        self
+    }
+
+    /// The repositories in folders of the project.
+    pub(super) fn nested(&self) -> &Nested {
+        &self.nested
     }
 
     /// The same places. The command may change these locked paths.
@@ -118,14 +147,27 @@ impl Places {
 
     /// The locked paths that exist. The error is a clause.
     pub(super) fn locked(&self) -> Result<Vec<PathBuf>, String> {
-        Ok(self.found()?.into_iter().map(|it| it.0).collect())
+        Ok(self.found(&self.nested)?.into_iter().map(|it| it.0).collect())
     }
 
-    fn found(&self) -> Result<Found, String> {
+    fn found(&self, nested: &Nested) -> Result<Found, String> {
         let mut found = Found::new();
+        let inside = || vec![".git".to_owned()];
         look(&self.locks, &self.root, &mut Vec::new(), &mut found)?;
         if let Some(common) = &self.common {
-            look(&self.locks, common, &mut vec![".git".to_owned()], &mut found)?;
+            look(&self.locks, common, &mut inside(), &mut found)?;
+        }
+        let locks = Locks::of_repository();
+        for tree in nested.trees() {
+            look(&locks, tree, &mut Vec::new(), &mut found)?;
+        }
+        // a file `.git` may lead to any folder of the project
+        for tree in nested.trees().iter().chain([&self.root]) {
+            let is_apart = |it: &PathBuf| it.starts_with(&self.root) && !it.ends_with(".git");
+            let is_apart = |it: &PathBuf| is_apart(it) && !it.starts_with(self.root.join(".git"));
+            if let Some(folder) = folder_of(tree).filter(is_apart) {
+                look(&locks, &folder, &mut inside(), &mut found)?;
+            }
         }
         found.retain(|it, _| !self.unlocked.contains(it));
         Ok(found)
@@ -151,19 +193,18 @@ impl Places {
         settings: Option<(NamedTempFile, Known)>,
         agreed: &Arc<watch::Sender<Agreed>>,
     ) -> Result<Watch, String> {
-        let before = self.found()?;
-        let git = self.root.join(".git");
-        let is_new = !before.keys().any(|it| it.starts_with(&git));
+        let before = self.found(&self.nested)?;
         let unlocked = Some(self.unlocked.clone()).filter(|it| !it.is_empty());
         Ok(Watch {
             places: self.clone(),
             workspace,
-            before,
+            nested: self.nested.clone(),
             written: BTreeMap::new(),
             taken: Vec::new(),
             stuck: Vec::new(),
             tracked: baseline.map(Tracked::new),
-            fresh: Fresh::new(is_new.then_some(git)),
+            fresh: Fresh::new(before.keys()),
+            before,
             agreed: agreed.subscribe(),
             consent: unlocked.map(|it| Consent::new(agreed.clone(), it)),
             settings: settings.map(Arc::new),
@@ -239,16 +280,21 @@ impl Watch {
     /// held. `is_last` says that the command has ended.
     pub(super) async fn look(&mut self, is_last: bool) {
         let (places, settings) = (self.places.clone(), self.settings.clone());
+        let mut nested = self.nested.clone();
         // a folder with many files takes long to list
         let looking = move || {
             if let Some(it) = &settings {
                 places.answer(&it.0, &it.1);
             }
-            places.found()
+            nested.look(git::top(&places.root), &places.root);
+            places.found(&nested).map(|it| (it, nested))
         };
         let looked = tokio::task::spawn_blocking(looking).await;
         let now = match looked.map_err(|it| it.to_string()).flatten() {
-            Ok(now) => now,
+            Ok((now, nested)) => {
+                self.nested = nested;
+                now
+            }
             Err(why) => return self.fail(why),
         };
         let new: Vec<PathBuf> = now
@@ -258,7 +304,7 @@ impl Watch {
             .collect();
         for path in new {
             if !self.fresh.has(&path).await
-                && !is_worktrees(&path)
+                && !self.leads_home(&path)
                 && !self.agreed.borrow().has(&path)
                 && !self.is_written_by_user(&path).await
                 && !self.is_known(&path, is_last).await
@@ -267,6 +313,21 @@ impl Watch {
             }
         }
         self.keep().await;
+    }
+
+    /// Whether this file of a worktree or a submodule leads to its own repository, or into that of the project, and
+    /// nowhere else.
+    fn leads_home(&self, path: &Path) -> bool {
+        let is_its = path.ends_with("commondir")
+            && path.ancestors().nth(2).is_some_and(|it| it.ends_with("worktrees"));
+        let text = || fresh::read(path);
+        if is_its {
+            return text().is_some_and(|it| it.trim_end() == "../..");
+        }
+        let own = self.places.configuration();
+        let homes = ["modules", "worktrees"].map(|it| own.with_file_name(it));
+        let tree = path.parent().filter(|it| path.ends_with(".git") && *it != self.places.root);
+        tree.and_then(folder_of).is_some_and(|to| homes.iter().any(|it| to.starts_with(it)))
     }
 
     /// Whether no mount protects the path from the command.
@@ -377,7 +438,7 @@ fn collect(path: &Path, files: &mut Stamps) -> bool {
 
 /// The name under which no program runs a file.
 fn marked(path: &Path) -> String {
-    format!("{}.{MARK}", path.file_name().unwrap_or_default().to_string_lossy())
+    format!("{}{TAKEN_BACK}", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// Renames a file to `to`, with more behind the name if that name is in use. Follows no links.
@@ -407,74 +468,6 @@ fn permitted<T>(folder: Option<&Path>, act: impl Fn() -> io::Result<T>) -> io::R
         }
         _ => Err(fault),
     })
-}
-
-/// Whether this file of a worktree leads to the worktree's own repository and nowhere else.
-fn is_worktrees(path: &Path) -> bool {
-    let is_its = path.ends_with("commondir")
-        && path.ancestors().nth(2).is_some_and(|it| it.ends_with("worktrees"));
-    is_its && fresh::read(path).is_some_and(|it| it.trim_end() == "../..")
-}
-
-/// What a model is told about the files that were taken back from its command.
-pub(super) fn told(taken: &[Taken]) -> Option<String> {
-    let refused = taken.iter().filter_map(|Taken { path, why, what }| match what {
-        What::Renamed(to) => Some(format!("{path}, which {why} (renamed to {to})")),
-        What::Stuck(fault) => {
-            Some(format!(
-                "{path}, which {why} (it could not be renamed: {fault}. The command was ended because of this)"
-            ))
-        }
-        What::Kept(_) | What::Unseen(_) => None,
-    });
-    let refused = refused.collect::<Vec<_>>().join("; ");
-    let refused = (!refused.is_empty()).then(|| {
-        format!(
-            "[the sandbox refused files that commands may not create: {refused}. Propose such a file with the tool \
-             write: the user reviews it]"
-        )
-    });
-    let kept = taken.iter().filter_map(|it| match &it.what {
-        What::Kept(files) => Some(files.join(" ")),
-        _ => None,
-    });
-    let kept = kept.collect::<Vec<_>>().join(" ");
-    let kept = (!kept.is_empty()).then(|| {
-        format!(
-            "[these files are in git's index, but not on disk, because commands may not create them: {kept}. They are \
-             marked (skip-worktree), so git status does not list them and commits keep them. To check them out, run \
-             git update-index --no-skip-worktree -- {kept}, and then git checkout -- {kept}, each alone in a call of \
-             shell: the user is asked]"
-        )
-    });
-    let unseen = taken.iter().find_map(|it| match &it.what {
-        What::Unseen(why) => Some(format!(
-            "[the command was ended, because Caliban could not look for files that commands may not create: {why}]"
-        )),
-        _ => None,
-    });
-    let all: Vec<String> = refused.into_iter().chain(kept).chain(unseen).collect();
-    (!all.is_empty()).then(|| all.join("\n"))
-}
-
-impl Taken {
-    /// Whether the watch could not do its work.
-    fn is_failure(&self) -> bool {
-        matches!(self.what, What::Stuck(_) | What::Unseen(_))
-    }
-
-    /// The line for the log of permissions.
-    pub(super) fn decision(&self, command: &str) -> String {
-        let first: String = command.chars().take(100).collect();
-        if let What::Unseen(why) = &self.what {
-            return format!("ended: {why}; {}", first.escape_debug());
-        }
-        let verb = match self.what {
-            What::Kept(_) => "check out",
-            _ => "create",
-        };
-        format!("refused: {verb} {}, which {}; for {}", self.path, self.why, first.escape_debug())
-    }
 }
 
 #[cfg(test)]

@@ -192,10 +192,11 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let refused = end.refused.iter().map(|it| it.decision(&args.command));
         let taken = end.taken.iter().map(|it| it.decision(&args.command));
         let decisions = refused.chain(taken).collect();
+        let told = told(desk, limits.as_ref(), &end).await;
         let is_refused = end.code() == Some(git::gate::NOT_BEGUN.into()) && limits.is_some();
         let is_asked = is_refused && git::is_git_alone(&args.command);
         let locked = if is_asked { git::looked(desk, &args.command).await } else { Vec::new() };
-        Ok(Done { decisions, fault: end.has_failed(), locked, ..done })
+        Ok(Done { decisions, told, fault: end.has_failed(), locked, ..done })
     }
     .boxed()
 }
@@ -245,6 +246,15 @@ async fn hint(desk: &Desk, limits: &Limits, lines: &[String], end: &End) -> Opti
          such a file, propose it with the tools edit or write]",
         named.join(", ")
     ))
+}
+
+/// What the user is told about locked files.
+async fn told(desk: &Desk, limits: Option<&Limits>, end: &End) -> Vec<String> {
+    let held = match limits {
+        Some(limits) => limits.held(&desk.root).await,
+        None => None,
+    };
+    planted::shown(&end.taken).into_iter().chain(held).collect()
 }
 
 /// The note for the model that names files with unsaved changes in the editor, which a command does not see.

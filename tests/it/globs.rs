@@ -236,9 +236,18 @@ fn a_command_with_a_pattern_is_judged_by_the_files_that_are_there_when_it_begins
         let (answer, was_asked) = call(&scene, "shell", run(command), "");
         assert!(answer.contains(said) && !was_asked, "{command}: {answer}");
     }
-    for command in
-        ["cat conf/secrets.y*", "cat keys/id_rs*", "cat links/link*/x", "cat docs/l*", "cat docs/*"]
-    {
+    for command in [
+        "cat conf/secrets.y*",
+        "cat keys/id_rs*",
+        "cat links/link*/x",
+        "cat docs/l*",
+        "cat docs/*",
+        "cat links/linked/x",
+        "cat docs/link",
+        "cd links/linked && cat x",
+        "cd links && cat linked/x",
+        "grep -r five links/linked",
+    ] {
         let (_, was_asked) = call(&scene, "shell", run(command), ":Caliban approve<CR>");
         assert!(was_asked, "{command}");
     }

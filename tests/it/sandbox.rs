@@ -10,7 +10,13 @@ mod gate;
 #[cfg(target_os = "linux")]
 mod git;
 #[cfg(target_os = "linux")]
+mod more;
+#[cfg(target_os = "linux")]
+mod named;
+#[cfg(target_os = "linux")]
 mod refused;
+#[cfg(target_os = "linux")]
+mod sockets;
 #[cfg(target_os = "linux")]
 mod watched;
 

@@ -1,5 +1,6 @@
 //! The limits of one command, and what its environment needs for them.
 
+use super::held::Seen;
 use crate::reach::Locks;
 use crate::sandbox::Sandbox;
 use crate::sandbox::gate;
@@ -37,6 +38,7 @@ pub struct Limits {
     /// The folders in which `planted` looks for files that the command may not create. `None` if the command may write
     /// only in its temporary folder, or if the sandbox is not the full one.
     pub(super) places: Option<Places>,
+    pub(super) locks: Arc<Locks>,
     /// What the repository held before the conversation, if the root is in one.
     pub(super) baseline: Option<Arc<Baseline>>,
     /// The commit that was checked out when the command began.
@@ -51,6 +53,8 @@ pub struct Limits {
     pub(super) known: Known,
     /// What the user has agreed to for commands.
     pub(super) agreed: Arc<watch::Sender<Agreed>>,
+    /// What commands have put into git's store.
+    pub(super) seen: Arc<watch::Sender<Seen>>,
 }
 
 impl Limits {
@@ -111,7 +115,6 @@ impl Limits {
         let _ = file.rewind();
         let _ = file.take(LOOKED).read_to_end(&mut text);
         let paths: Vec<String> = serde_json::from_slice(&text).unwrap_or_default();
-        let locks = Locks::new();
-        paths.into_iter().filter(|it| locks.unit(it).is_some()).collect()
+        paths.into_iter().filter(|it| self.locks.unit(it).is_some()).collect()
     }
 }

@@ -5,6 +5,7 @@ use super::checkout::Checkout;
 use super::top;
 use crate::reach::Locks;
 use crate::regular::direct;
+use crate::tool::{Stamp, disk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
@@ -19,6 +20,9 @@ pub(in crate::tool) const LARGEST: u64 = 4_000_000;
 /// The most versions of a file with which its beginning is compared.
 const VERSIONS: usize = 50;
 
+/// The most new references whose files are looked at.
+const REFERENCES: usize = 30;
+
 /// The content of a file, or the target of a link.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::tool) struct Blob {
@@ -28,6 +32,13 @@ pub(in crate::tool) struct Blob {
 
 /// The contents that paths had in any commit.
 pub(in crate::tool) type Blobs = BTreeMap<PathBuf, BTreeSet<Blob>>;
+
+/// The references of a repository by their names, and a mark of its index.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::tool) struct Store {
+    refs: BTreeMap<String, String>,
+    index: Stamp,
+}
 
 pub(in crate::tool) struct Baseline {
     checkout: Checkout,
@@ -40,7 +51,11 @@ pub(in crate::tool) struct Baseline {
 impl Baseline {
     /// `None` if the root is not in a repository that was found safe. `common` is the folder of the repository if the
     /// root is a worktree of it.
-    pub(in crate::tool) async fn new(root: &Path, common: Option<&Path>) -> Option<Baseline> {
+    pub(in crate::tool) async fn new(
+        root: &Path,
+        common: Option<&Path>,
+        locks: &Locks,
+    ) -> Option<Baseline> {
         let top = top(root).to_owned();
         let mark = top.join(".git");
         let git_dir = match common {
@@ -59,7 +74,6 @@ impl Baseline {
             listed.lines().filter_map(|it| it.split_once(' ')).map(|it| it.0).collect();
         let tips = tips.into_iter().flat_map(|it| [it, "\n"]).collect::<String>().into_bytes();
         let mut it = Baseline { checkout, tips, staged: Blobs::new() };
-        let locks = Locks::new();
         for (path, blob, _) in it.entries(&[]).await {
             let below = path.strip_prefix(root).ok().and_then(Path::to_str);
             if below.is_some_and(|it| locks.unit(it).is_some()) {
@@ -106,6 +120,64 @@ impl Baseline {
             blobs.entry(self.checkout.tree.join(path)).or_default().extend(blob);
         }
         blobs
+    }
+
+    /// The references and the index, as far as they tell whether either has changed.
+    pub(in crate::tool) async fn store(&self) -> Store {
+        let listed = self.checkout.run(["show-ref", "--head", "--dereference"], WAIT).await;
+        let text = String::from_utf8_lossy(&listed.unwrap_or_default()).into_owned();
+        let pair = |it: &str| it.split_once(' ').map(|(id, name)| (name.to_owned(), id.to_owned()));
+        let index = disk::stamp(&self.checkout.git_dir.join("index"));
+        Store { refs: text.lines().filter_map(pair).collect(), index }
+    }
+
+    /// The locked files for which branches, tags and the index have a content that the repository did not hold for the
+    /// path before the conversation, and that is not on disk. These are the names by which git shows the contents.
+    pub(in crate::tool) async fn held(
+        &self,
+        store: &Store,
+        root: &Path,
+        locks: &Locks,
+    ) -> BTreeSet<String> {
+        let mut all: Vec<(PathBuf, Blob, String)> = Vec::new();
+        for (path, blob, _) in self.entries(&[]).await {
+            all.push((path, blob, String::new()));
+        }
+        let is_own = |it: &str| !it.starts_with("refs/remotes/") && !it.ends_with("^{}");
+        let is_old = |id: &str| self.tips.split(|it| *it == b'\n').any(|it| it == id.as_bytes());
+        let new = store.refs.iter().filter(|it| is_own(it.0) && !is_old(it.1));
+        for (name, id) in new.take(REFERENCES) {
+            let tree = ["ls-tree", "-r", "-z", "--full-tree", id];
+            let listed = self.checkout.run(tree, WAIT).await.unwrap_or_default();
+            for it in listed.split(|it| *it == 0) {
+                let text = String::from_utf8_lossy(it);
+                let Some((about, path)) = text.split_once('\t') else { continue };
+                let fields: Vec<&str> = about.split(' ').collect();
+                let blob = fields.first().zip(fields.get(2)).and_then(|it| Blob::of(it.0, it.1));
+                let name = name.strip_prefix("refs/heads/").unwrap_or(name).to_owned();
+                all.extend(blob.map(|it| (self.checkout.tree.join(path), it, name)));
+            }
+        }
+        let is_locked = |path: &Path| {
+            let below = path.strip_prefix(root).ok().and_then(Path::to_str);
+            below.is_some_and(|it| locks.unit(it).is_some())
+        };
+        all.retain(|it| is_locked(&it.0));
+        let mut held = BTreeSet::new();
+        for (path, blob, name) in all {
+            let is_on_disk = match content(&path) {
+                Some((is_link, bytes)) => {
+                    is_link == blob.is_link && self.id(bytes).await.as_deref() == Some(&blob.id)
+                }
+                None => false,
+            };
+            let is_known =
+                async || self.blobs(&path).await.get(&path).is_some_and(|it| it.contains(&blob));
+            if !is_on_disk && !is_known().await {
+                held.extend(self.name(&path).map(|it| format!("{name}:{it}")));
+            }
+        }
+        held
     }
 
     /// The commit that is checked out.

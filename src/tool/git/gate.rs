@@ -49,6 +49,8 @@ pub struct Order {
     pub root: PathBuf,
     /// The files of git that are this program now.
     pub covered: Vec<PathBuf>,
+    /// The names in the locked paths that configurations name.
+    pub named: Vec<Vec<String>>,
     /// The locked paths that the command may change.
     pub unlocked: Vec<String>,
     /// Whether git asks by the channel for changes of the repository's configuration.
@@ -175,7 +177,7 @@ fn locked(
     } else {
         touched(invocation, &glance)
     };
-    let locks = Locks::new();
+    let locks = Locks::new().naming(&order.named);
     let below = |it: &String| {
         let path = glance.top.join(it);
         path.strip_prefix(&order.root).ok().map(|it| it.to_string_lossy().into_owned())

@@ -210,6 +210,9 @@ impl Task {
         if !decisions.is_empty() {
             self.reports.notice(Notice::Decided(decisions));
         }
+        if let Some(it) = planted::shown(taken) {
+            self.reports.notice(Notice::Told(it));
+        }
     }
 
     fn ended_by(&self, end: &End) -> Ended {

@@ -40,6 +40,7 @@ pub(super) fn look(
                 Ok(target) => drop(found.insert(path, Some(target))),
                 Err(fault) if fault.kind() == ErrorKind::NotFound => (),
                 Err(fault) if fault.kind() != ErrorKind::InvalidInput => return Err(unseen(fault)),
+                Err(_) if is_mark(&path) => drop(found.insert(path, None)),
                 Err(_) if lock == Lock::Above => look(locks, &path, parts, found)?,
                 Err(_) => drop(found.insert(path, None)),
             }
@@ -47,6 +48,11 @@ pub(super) fn look(
         parts.pop();
     }
     Ok(())
+}
+
+/// Whether this is a file `.git`, which names the folder of a repository.
+fn is_mark(path: &Path) -> bool {
+    path.ends_with(".git") && path.symlink_metadata().is_ok_and(|it| !it.is_dir())
 }
 
 /// The names in a folder; none if it is no folder. If the user has no right to list the user's own folder, the user gets

@@ -190,7 +190,8 @@ fn a_file_of_the_repository_that_is_being_written_stays_as_long_as_it_grows() {
          && git -c user.name=a -c user.email=a@a -c commit.gpgSign=false commit -qm a && rm -r .github .exrc",
     );
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let baseline = runtime.block_on(Baseline::new(&room.path(""), None)).map(Arc::new);
+    let baseline =
+        runtime.block_on(Baseline::new(&room.path(""), None, &Locks::new())).map(Arc::new);
     let workspace = Arc::new(Disk { root: room.path(""), is_apart: false });
     let places = Places::new(&room.path(""), None);
     let mut watch = places.watch(workspace, baseline, None, &Arc::default()).unwrap();

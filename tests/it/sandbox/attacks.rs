@@ -35,13 +35,13 @@ def t(name, tried):
 ";
 
 /// What a script prints in the sandbox.
-fn tried(scene: &Scene, script: &str) -> String {
+pub(super) fn tried(scene: &Scene, script: &str) -> String {
     fs::write(scene.nvim.setup.path("try.py"), format!("{TRY}{script}")).unwrap();
     shell(scene, "python3 try.py")
 }
 
 #[track_caller]
-fn holds(said: &str, count: usize) {
+pub(super) fn holds(said: &str, count: usize) {
     assert!(!said.contains("OPEN") && !said.contains("Traceback"), "{said}");
     assert_eq!(said.lines().filter(|it| it.contains(" E")).count(), count, "{said}");
 }
@@ -143,11 +143,27 @@ t('namespace', lambda: os.open('/proc/%d/ns/mnt' % pid, 0))
 t('limits', lambda: sc(302, pid, 0, struct.pack('QQ', 9, 9), 0))
 t('its file', lambda: sc(438, os.pidfd_open(pid), 0, 0))
 t('signal by descriptor', lambda: signal.pidfd_send_signal(os.pidfd_open(pid), 0))
+t('priority', lambda: os.setpriority(os.PRIO_PROCESS, pid, 19))
+t('priority of a group', lambda: os.setpriority(os.PRIO_PGRP, os.getpgid(pid), 19))
+t('priority of all', lambda: os.setpriority(os.PRIO_USER, 0, 19))
+t('processors', lambda: os.sched_setaffinity(pid, {{0}}))
+t('scheduler', lambda: os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0)))
+t('parameters', lambda: os.sched_setparam(pid, os.sched_param(0)))
+t('attributes', lambda: sc(314, pid, struct.pack('IIQiIQQQ', 48, 5, 0, 0, 0, 0, 0, 0), 0))
+t('disk', lambda: sc(251, 1, pid, 3 << 13))
+t('disk of all', lambda: sc(251, 3, 0, 3 << 13))
+t('pages', lambda: sc(256, pid, 1, b'1' * 8, b'1' * 8))
+t('advice', lambda: sc(440, os.pidfd_open(pid), None, 0, 20, 0))
+t('compare', lambda: sc(312, pid, os.getpid(), 0, 0, 0))
+os.setpriority(os.PRIO_PROCESS, 0, 5)
+os.sched_setaffinity(0, {{0}})
+print('own', os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0))
 ",
             scene.nvim.pid()
         ),
     );
-    holds(&said, 12);
+    holds(&said, 24);
+    assert!(said.contains("own 5 {0}"), "{said}");
 }
 
 #[test]

@@ -311,6 +311,45 @@ fn a_model_whose_program_left_locked_files_behind_is_told_which_and_how_to_go_on
 }
 
 #[test]
+fn the_user_is_told_which_locked_files_a_command_has_put_into_git_s_store() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    let into_index = "b=$(echo evil | git hash-object -w --stdin); git update-index --add --cacheinfo 100644,$b,.envrc";
+    let into_branch = "b=$(echo worse | git hash-object -w --stdin); export GIT_INDEX_FILE=$TMPDIR/index; git read-tree main; \
+        git update-index --add --cacheinfo 100644,$b,.vscode/tasks.json; \
+        git update-ref refs/heads/later $(git commit-tree -p main -m later $(git write-tree))";
+    assert_eq!(
+        run(&scene, "echo b > b.txt; git add b.txt; git commit -qm b; git branch quiet"),
+        "[no output]"
+    );
+    assert!(!scene.nvim.transcript().contains("Look at them first"));
+    run(&scene, into_index);
+    scene.nvim.wait_transcript("Look at them first: `git show :.envrc`.");
+    run(&scene, into_branch);
+    scene.nvim.wait_transcript("Look at them first: `git show later:.vscode/tasks.json`.");
+    run(&scene, "git status");
+    assert_eq!(scene.nvim.transcript().matches("Look at them first").count(), 2);
+}
+
+#[test]
+fn a_bare_repository_in_a_folder_keeps_its_samples_and_the_user_is_told_of_a_hook() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    let said =
+        run(&scene, "git init -q --bare hub.git; git push -q ./hub.git main; ls -d hub.git/hooks");
+    assert_eq!(said, "hub.git/hooks");
+    run(&scene, "git init -q --bare other.git; echo evil > other.git/hooks/post-receive");
+    scene.nvim.wait_transcript("The sandbox renamed files that a command created");
+    assert!(!scene.nvim.setup.path("other.git/hooks/post-receive").exists());
+    let said = run(&scene, "echo evil > hub.git/hooks/post-receive");
+    assert!(said.contains("Read-only file system"), "{said}");
+}
+
+#[test]
 fn git_does_not_start_where_nobody_can_answer() {
     if !is_full() {
         return;

@@ -71,9 +71,10 @@ fn a_locked_file_is_taken_back_whatever_rights_its_folder_has_and_names_are_in_u
 
 /// Takes away the rights on the project's folder again and again.
 const CLOSING: &str = "import os
+folder = os.open('.', os.O_RDONLY)
 open('.envrc', 'w').write('evil')
 while True:
-    os.chmod('.', 0)
+    os.fchmod(folder, 0)
 ";
 
 #[test]

@@ -1,0 +1,44 @@
+//! Contents of locked files that commands have put into git's store: by a commit, or into the index. They become files
+//! when git checks them out, outside of the sandbox too. So the user is told of them.
+
+use super::Limits;
+use crate::tool::git::baseline::Store;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The most contents that are named.
+const SHOWN: usize = 8;
+
+/// What is known of git's store.
+#[derive(Default)]
+pub(super) struct Seen {
+    store: Store,
+    /// The contents of which the user was told.
+    told: BTreeSet<String>,
+}
+
+impl Limits {
+    /// A sentence for the user about contents that are new since the last command.
+    pub(in crate::tool) async fn held(&self, root: &Path) -> Option<String> {
+        let baseline = self.baseline.as_ref().filter(|_| self.places.is_some())?;
+        let store = baseline.store().await;
+        if self.seen.borrow().store == store {
+            return None;
+        }
+        let held = baseline.held(&store, root, &self.locks).await;
+        let mut new = Vec::new();
+        self.seen.send_modify(|it| {
+            it.store = store;
+            new.extend(held.into_iter().filter(|name| it.told.insert(name.clone())));
+        });
+        let show = |it: &String| format!("`git show {}`", it.escape_debug());
+        let named: Vec<String> = new.iter().take(SHOWN).map(show).collect();
+        let more = if new.len() > SHOWN { ", …" } else { "" };
+        (!new.is_empty()).then(|| {
+            format!(
+                "Git has new contents for files that commands may not write. Git makes files of them when you check them out. Look at them first: {}{more}.",
+                named.join(", ")
+            )
+        })
+    }
+}

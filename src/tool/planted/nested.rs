@@ -1,0 +1,77 @@
+//! Repositories in folders of the project into which git looks when it works on the project's own: submodules, other
+//! folders that the index has as commits, and worktrees. Git runs what their configuration names.
+
+use crate::regular;
+use crate::tool::git::linked;
+use crate::tool::{Stamp, disk};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The most repositories that are looked at.
+const MOST: usize = 200;
+
+#[derive(Clone, Default)]
+pub(in crate::tool) struct Nested {
+    /// The folders that an index has as commits, for each index that was read.
+    read: BTreeMap<PathBuf, (Stamp, Vec<PathBuf>)>,
+    /// The working trees.
+    trees: Vec<PathBuf>,
+}
+
+impl Nested {
+    pub(super) fn trees(&self) -> &[PathBuf] {
+        &self.trees
+    }
+
+    /// Finds the working trees below the root. `top` is that of the project's own repository. Git lists an index only if
+    /// the index has changed. Blocks.
+    pub(super) fn look(&mut self, top: &Path, root: &Path) {
+        let mut all = vec![top.to_owned()];
+        let mut at = 0;
+        while let Some(tree) = all.get(at).cloned().filter(|_| at < MOST) {
+            at += 1;
+            let Some(git) = folder_of(&tree) else { continue };
+            for it in self.links(&tree, &git.join("index")).into_iter().chain(worktrees(&git)) {
+                if it.starts_with(root) && it != root && !all.contains(&it) {
+                    all.push(it);
+                }
+            }
+        }
+        self.trees = all.split_off(1);
+    }
+
+    fn links(&mut self, tree: &Path, index: &Path) -> Vec<PathBuf> {
+        if !index.symlink_metadata().is_ok_and(|it| it.is_file()) {
+            return Vec::new();
+        }
+        let stamp = disk::stamp(index);
+        if let Some((_, links)) = self.read.get(index).filter(|it| it.0 == stamp) {
+            return links.clone();
+        }
+        let links = linked(tree);
+        self.read.insert(index.to_owned(), (stamp, links.clone()));
+        links
+    }
+}
+
+/// The folder of the repository to which a working tree belongs, or of its part for this tree.
+pub(super) fn folder_of(tree: &Path) -> Option<PathBuf> {
+    let mark = tree.join(".git");
+    if mark.symlink_metadata().ok()?.is_dir() {
+        return Some(mark);
+    }
+    let text = regular::read_to_string(&mark).ok()?;
+    tree.join(text.strip_prefix("gitdir: ")?.trim_end()).canonicalize().ok()
+}
+
+/// The other working trees of a repository.
+fn worktrees(git: &Path) -> Vec<PathBuf> {
+    let all = fs::read_dir(git.join("worktrees")).into_iter().flatten().flatten();
+    let tree = |it: fs::DirEntry| {
+        let text = regular::read_to_string(&it.path().join("gitdir")).ok()?;
+        let mark = it.path().join(text.trim_end());
+        mark.parent()?.canonicalize().ok()
+    };
+    all.filter_map(tree).collect()
+}
