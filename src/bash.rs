@@ -3,6 +3,7 @@
 //! The parser is tree-sitter-bash. Each kind of syntax node that this code does not know becomes a doubt. A doubt has
 //! the effect that the user is asked, so a form of the language that is missing here is never allowed silently.
 
+mod awk;
 mod dash;
 mod feed;
 mod language;

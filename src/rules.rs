@@ -3,6 +3,7 @@
 
 mod commands;
 mod groups;
+mod links;
 mod listed;
 mod meaning;
 mod narrow;

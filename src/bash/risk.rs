@@ -7,9 +7,15 @@ mod verbs;
 
 use super::language::only_edits;
 use super::options::Manner;
-use super::{Simple, Word, runs};
+use super::{Simple, Word, awk, runs};
 use table::{INTERPRETERS, ROWS, Row};
 use verbs::VERBS;
+
+/// Options before the subcommand of git that change nothing.
+const GIT_PLAIN: [&str; 4] = ["--literal-pathspecs", "--no-optional-locks", "--no-pager", "-P"];
+/// Subcommands of git that only show something.
+const SHOWING: [&str; 9] =
+    ["blame", "diff", "grep", "log", "ls-files", "reflog", "rev-list", "shortlog", "show"];
 
 /// The index of the first risky argument of a command that is not among its first `from` words, and the reason as a
 /// clause for the user. An interpreter without arguments reads its program from its input. Then the index is that after
@@ -17,6 +23,9 @@ use verbs::VERBS;
 pub fn risk(command: &Simple, from: usize) -> Option<(usize, String)> {
     let name = command.name()?;
     let from = from.max(1);
+    if awk::NAMES.contains(&name) && awk::only_prints(command) {
+        return None;
+    }
     if is_interpreter(name) {
         return interpreted(command, name, from);
     }
@@ -80,12 +89,23 @@ impl Row {
             // tsc takes its options in any case
             let lower = it.to_ascii_lowercase();
             let word = if name == "tsc" { &lower } else { it };
-            self.has(word, is_bundle) || is_make && it.contains('=')
+            self.has(word, self.letters(command, at), is_bundle) || is_make && it.contains('=')
         }) || is_second
     }
 
-    /// Whether a word is risky. If `is_bundle`, the word may be short options without a dash, as in `tar xzf`.
-    fn has(&self, word: &str, is_bundle: bool) -> bool {
+    /// The letters of the risky short options at a position. Behind a subcommand of git that shows something, `-c` and
+    /// `-C` say how much it shows.
+    fn letters(&self, command: &Simple, at: usize) -> &'static str {
+        let words = || command.words.iter().skip(1).map(Word::fixed);
+        let before = words().take_while(|it| it.is_some_and(|it| GIT_PLAIN.contains(&it))).count();
+        let verb = words().nth(before).flatten();
+        let shows = verb.is_some_and(|it| SHOWING.contains(&it)) && at > before + 1;
+        if shows && self.names.contains(&"git") { "O" } else { self.letters }
+    }
+
+    /// Whether a word is risky, with these letters of short options. If `is_bundle`, the word may be short options
+    /// without a dash, as in `tar xzf`.
+    fn has(&self, word: &str, risky: &str, is_bundle: bool) -> bool {
         if self.words.contains(&word)
             || self.heads.iter().any(|it| word.starts_with(it))
             || self.parts.iter().any(|it| word.contains(it))
@@ -99,7 +119,7 @@ impl Row {
         }
         let letters =
             if is_bundle { Some(word.trim_start_matches('-')) } else { word.strip_prefix('-') };
-        letters.is_some_and(|it| it.contains(|c| self.letters.contains(c)))
+        letters.is_some_and(|it| it.contains(|c| risky.contains(c)))
     }
 }
 

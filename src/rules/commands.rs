@@ -201,10 +201,11 @@ impl Rules {
         });
         let all = shown.flat_map(|it| places(it, name));
         let is_writer = WRITERS.contains(&name);
-        all.into_iter().find_map(|it| {
+        let why = all.into_iter().find_map(|it| {
             let changed = || is_writer.then(|| self.kept(script, it)).flatten();
             self.closed(script, it).or_else(changed)
-        })
+        });
+        why.or_else(|| self.followed(script, simple, texts))
     }
 
     /// If a pattern may stand for a protected file, or for one whose name reads as an option, a sentence that says so.
@@ -371,7 +372,7 @@ fn texts(simple: &Simple) -> Vec<usize> {
 /// follows one or more short options, as in `-f.env` and `-rf.env`. For programs that split lines, a single character after a short option is a
 /// separator and no path.
 fn places<'a>(word: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
-    const SPLITTERS: &[&str] = &["column", "cut", "join", "paste", "sort"];
+    const SPLITTERS: &[&str] = &["awk", "column", "cut", "join", "paste", "sort"];
     let whole = (!word.starts_with('-')).then_some(word);
     let glued = word.strip_prefix('-').filter(|it| !it.starts_with('-'));
     let glued = glued.into_iter().flat_map(|it| it.char_indices().skip(1).map(|(at, _)| &it[at..]));

@@ -209,6 +209,26 @@ fn run(command: &str) -> Value {
     json!({ "command": command })
 }
 
+/// Commands that would read a protected file or one outside of the project.
+const ASKED: [&str; 16] = [
+    "cat conf/secrets.y*",
+    "cat keys/id_rs*",
+    "cat links/link*/x",
+    "cat docs/l*",
+    "cat docs/*",
+    "cat links/linked/x",
+    "cat docs/link",
+    "cd links/linked && cat x",
+    "cd links && cat linked/x",
+    "grep -r five links/linked",
+    "grep -R five",
+    "grep -nRe five links",
+    "grep --deref five links",
+    "grep -R four docs",
+    "cd links && grep -R -A 3 five",
+    "diff -r more links",
+];
+
 #[test]
 fn a_command_with_a_pattern_is_judged_by_the_files_that_are_there_when_it_begins() {
     if !crate::kit::sandbox::is_full() {
@@ -219,6 +239,7 @@ fn a_command_with_a_pattern_is_judged_by_the_files_that_are_there_when_it_begins
             .file("docs/b.txt", "two\n")
             .file("conf/secrets.yml", "three\n")
             .file("keys/id_rsa", "four\n")
+            .file("more/own/x", "six\n")
             .everyday()
     });
     let root = scene.nvim.setup.path("");
@@ -227,27 +248,20 @@ fn a_command_with_a_pattern_is_judged_by_the_files_that_are_there_when_it_begins
     fs::create_dir(root.join("links")).unwrap();
     symlink("../../outside", root.join("links/linked")).unwrap();
     symlink("../keys/id_rsa", root.join("docs/link")).unwrap();
+    symlink("own/x", root.join("more/link")).unwrap();
+    symlink(".", root.join("more/loop")).unwrap();
     for (command, said) in [
         ("ls *.md", "a.md"),
         ("cat *.md docs/*.txt", "one\ntwo"),
         ("wc -l docs/b*", "1 docs/b.txt"),
         ("cat <<'E' | grep -c o\none\ntwo\nE", "2"),
+        ("grep -Rh six more", "six\nsix"),
+        ("diff -r more more/own", "Only in more"),
     ] {
         let (answer, was_asked) = call(&scene, "shell", run(command), "");
         assert!(answer.contains(said) && !was_asked, "{command}: {answer}");
     }
-    for command in [
-        "cat conf/secrets.y*",
-        "cat keys/id_rs*",
-        "cat links/link*/x",
-        "cat docs/l*",
-        "cat docs/*",
-        "cat links/linked/x",
-        "cat docs/link",
-        "cd links/linked && cat x",
-        "cd links && cat linked/x",
-        "grep -r five links/linked",
-    ] {
+    for command in ASKED {
         let (_, was_asked) = call(&scene, "shell", run(command), ":Caliban approve<CR>");
         assert!(was_asked, "{command}");
     }
