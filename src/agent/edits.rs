@@ -118,6 +118,16 @@ pub(super) async fn propose(
     }
 }
 
+/// The same edits. Those of files that a configuration names wait for a review too.
+async fn named(desk: &Desk, mut all: Resolved) -> Resolved {
+    for it in &all.edits {
+        let paths = it.paths().map(Path::to_path_buf).collect();
+        let named = desk.confinement.run_by_others(desk, paths).await;
+        all.reviewed.extend((!named.is_empty()).then(|| it.path.clone()));
+    }
+    all
+}
+
 async fn place(job: Job, turn: TurnId, calls: Vec<ToolCall>, mut stopped: watch::Receiver<bool>) {
     let mut open = Vec::new();
     for call in calls {
@@ -132,7 +142,7 @@ async fn place(job: Job, turn: TurnId, calls: Vec<ToolCall>, mut stopped: watch:
         match edits.and_then(|it| refactor::owned(it, post, &job.desk.root)) {
             Ok(Edits::Need(access)) => job.needs(turn, call.id, access),
             Ok(Edits::Made(all)) if all.edits.is_empty() => job.unchanged(turn, &call.id),
-            Ok(Edits::Made(all)) => open.push(Open::new(call.id, all)),
+            Ok(Edits::Made(all)) => open.push(Open::new(call.id, named(&job.desk, all).await)),
             Err(text) => job.refuse(turn, &call.id, tool::short(&text)),
         }
     }

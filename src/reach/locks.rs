@@ -17,8 +17,14 @@ const GIT: &[&str] = &[
     ".git/info/grafts",
     ".git/modules",
     ".git/remotes",
+    ".git/worktrees/*/branches",
     ".git/worktrees/*/commondir",
+    // without the file above, git takes the folder of a worktree for a whole repository
+    ".git/worktrees/*/config",
     ".git/worktrees/*/config.worktree",
+    ".git/worktrees/*/hooks",
+    ".git/worktrees/*/modules",
+    ".git/worktrees/*/remotes",
 ];
 const GIT_WHY: &str = "can make git run programs";
 /// The reason for a path that a configuration names.
@@ -140,6 +146,8 @@ mod tests {
         ".git/remotes",
         "HEAD",
         ".git/worktrees/a/commondir",
+        ".git/worktrees/a/config",
+        ".git/worktrees/a/modules",
         ".husky",
         ".githooks",
         ".cargo/config.toml",

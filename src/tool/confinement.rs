@@ -1,6 +1,7 @@
 //! The sandbox of the model's commands: the user's settings, and the limits for the commands of one project.
 
 mod caches;
+mod edited;
 mod held;
 mod limits;
 mod shared;
@@ -13,7 +14,7 @@ use super::Desk;
 use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
 use super::git::settings::Known;
-use super::named::named;
+use super::named::{Listed, named};
 use super::planted::{Agreed, Nested, Places};
 use crate::chance;
 use crate::reach;
@@ -97,6 +98,8 @@ pub struct Confinement {
     seen: Arc<watch::Sender<Seen>>,
     /// Where the repository's branches went at that time.
     known: Arc<OnceCell<Known>>,
+    /// The settings of git for the project, as the last command found them.
+    listed: Arc<watch::Sender<Listed>>,
     /// The repositories in folders of the project, as the last command found them.
     nested: Arc<watch::Sender<Nested>>,
     /// The network of the conversation's commands, from the first command on.
@@ -288,7 +291,8 @@ impl Confinement {
     /// The folders in which locked paths may lie. The error is a clause.
     async fn places(&self, desk: &Desk) -> Result<Places, String> {
         let common = of_worktree(&desk.root).filter(|_| !self.is_apart);
-        let named = named(&desk.root, common.as_deref(), desk.home.as_deref()).await?;
+        let (common_dir, home) = (common.as_deref(), desk.home.as_deref());
+        let named = named(&desk.root, common_dir, home, &self.listed).await?;
         let places = Places::new(&desk.root, common).naming(&named).unlocking(&self.unlocked);
         let nested = self.nested.borrow().clone();
         let nesting = tokio::task::spawn_blocking(move || places.nesting(nested));
@@ -391,6 +395,7 @@ impl Confinement {
         let covered = gate::files();
         let order = Order {
             root: desk.root.clone(),
+            common: of_worktree(&desk.root).filter(|_| !self.is_apart),
             covered: covered.clone(),
             named: places.named().to_vec(),
             unlocked: self.unlocked.clone(),

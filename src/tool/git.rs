@@ -138,6 +138,16 @@ pub(super) fn top(root: &Path) -> &Path {
     root.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok()).unwrap_or(root)
 }
 
+/// The folder of the repository to which a working tree belongs, or of its part for this tree.
+pub(super) fn folder_of(tree: &Path) -> Option<PathBuf> {
+    let mark = tree.join(".git");
+    if mark.symlink_metadata().ok()?.is_dir() {
+        return Some(mark);
+    }
+    let text = crate::regular::read_to_string(&mark).ok()?;
+    tree.join(text.strip_prefix("gitdir: ")?.trim_end()).canonicalize().ok()
+}
+
 pub(super) async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, bool), Failure> {
     let failed = |fault: &io::Error| match fault.kind() {
         io::ErrorKind::NotFound => Failure::Missing,

@@ -4,11 +4,14 @@
 mod git;
 mod words;
 
+pub(super) use git::Listed;
+
 use super::path::{normal, trail};
 use git::{Kind, Setting};
 use std::collections::BTreeSet;
 use std::env;
 use std::path::{Path, PathBuf};
+use tokio::sync::watch;
 
 /// Variables of the environment by which git finds programs.
 const PROGRAMS: [&str; 13] = [
@@ -105,14 +108,15 @@ pub(super) async fn named(
     root: &Path,
     common: Option<&Path>,
     home: Option<&Path>,
+    last: &watch::Sender<Listed>,
 ) -> Result<Vec<PathBuf>, String> {
-    let settings = git::settings(root, common).await?;
+    let settings = git::settings(root, common, home, last).await?;
     let git = common.map_or_else(|| root.join(".git"), Path::to_owned);
     let top = super::git::top(root).to_owned();
     let (root, home) = (root.to_owned(), home.map(Path::to_owned));
     let searching = move || {
         let mut search = Search { root, top, git, home, found: BTreeSet::new() };
-        for it in &settings {
+        for it in settings.iter() {
             search.setting(it);
         }
         search.environment();

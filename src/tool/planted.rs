@@ -5,6 +5,7 @@
 
 mod agreed;
 mod fresh;
+mod marks;
 mod nested;
 mod seen;
 mod taken;
@@ -23,7 +24,7 @@ use crate::tool::git::settings::{self, Known};
 use crate::tool::{Stamp, Workspace, disk};
 use agreed::Consent;
 use fresh::Fresh;
-use nested::folder_of;
+use marks::Marks;
 use seen::{Found, look, open_up};
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,6 +67,7 @@ pub(super) struct Watch {
     places: Places,
     workspace: Arc<dyn Workspace>,
     before: Found,
+    marks: Marks,
     nested: Nested,
     /// The files that the user has written in the editor meanwhile, for each locked path.
     written: BTreeMap<PathBuf, Stamps>,
@@ -141,13 +143,21 @@ impl Places {
     /// The same places. The command may change these locked paths.
     pub(super) fn unlocking(mut self, paths: &[String]) -> Places {
         let units = paths.iter().filter_map(|it| self.locks.unit(it));
-        self.unlocked = units.map(|it| self.root.join(it)).collect();
+        let git = self.folder();
+        let place = |it: String| match Path::new(&it).strip_prefix(".git") {
+            Ok(below) => git.join(below),
+            Err(_) => self.root.join(it),
+        };
+        self.unlocked = units.map(place).collect();
         self
     }
 
-    /// The locked paths that exist. The error is a clause.
+    /// The locked paths that exist and that no command writes. The error is a clause.
     pub(super) fn locked(&self) -> Result<Vec<PathBuf>, String> {
-        Ok(self.found(&self.nested)?.into_iter().map(|it| it.0).collect())
+        let found = self.found(&self.nested)?;
+        let (loose, is_open) = (self.loose(&found), self.is_repository_open());
+        let is_fixed = |it: &PathBuf| !(loose.contains_key(it) || is_open && self.is_nested(it));
+        Ok(found.into_keys().filter(is_fixed).collect())
     }
 
     fn found(&self, nested: &Nested) -> Result<Found, String> {
@@ -165,7 +175,7 @@ impl Places {
         for tree in nested.trees().iter().chain([&self.root]) {
             let is_apart = |it: &PathBuf| it.starts_with(&self.root) && !it.ends_with(".git");
             let is_apart = |it: &PathBuf| is_apart(it) && !it.starts_with(self.root.join(".git"));
-            if let Some(folder) = folder_of(tree).filter(is_apart) {
+            if let Some(folder) = git::folder_of(tree).filter(is_apart) {
                 look(&locks, &folder, &mut inside(), &mut found)?;
             }
         }
@@ -182,7 +192,12 @@ impl Places {
 
     /// The configuration of the repository.
     pub(super) fn configuration(&self) -> PathBuf {
-        self.common.clone().unwrap_or_else(|| self.root.join(".git")).join("config")
+        self.folder().join("config")
+    }
+
+    /// The folder of the repository.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.common.clone().unwrap_or_else(|| self.root.join(".git"))
     }
 
     /// The watch for a command with these limits. The error is a clause.
@@ -193,7 +208,9 @@ impl Places {
         settings: Option<(NamedTempFile, Known)>,
         agreed: &Arc<watch::Sender<Agreed>>,
     ) -> Result<Watch, String> {
-        let before = self.found(&self.nested)?;
+        let mut before = self.found(&self.nested)?;
+        let marks = self.loose(&before);
+        before.retain(|it, _| !marks.contains_key(it));
         let unlocked = Some(self.unlocked.clone()).filter(|it| !it.is_empty());
         Ok(Watch {
             places: self.clone(),
@@ -205,6 +222,7 @@ impl Places {
             tracked: baseline.map(Tracked::new),
             fresh: Fresh::new(before.keys()),
             before,
+            marks,
             agreed: agreed.subscribe(),
             consent: unlocked.map(|it| Consent::new(agreed.clone(), it)),
             settings: settings.map(Arc::new),
@@ -304,7 +322,7 @@ impl Watch {
             .collect();
         for path in new {
             if !self.fresh.has(&path).await
-                && !self.leads_home(&path)
+                && !self.leads_home(&path).await
                 && !self.agreed.borrow().has(&path)
                 && !self.is_written_by_user(&path).await
                 && !self.is_known(&path, is_last).await
@@ -313,21 +331,6 @@ impl Watch {
             }
         }
         self.keep().await;
-    }
-
-    /// Whether this file of a worktree or a submodule leads to its own repository, or into that of the project, and
-    /// nowhere else.
-    fn leads_home(&self, path: &Path) -> bool {
-        let is_its = path.ends_with("commondir")
-            && path.ancestors().nth(2).is_some_and(|it| it.ends_with("worktrees"));
-        let text = || fresh::read(path);
-        if is_its {
-            return text().is_some_and(|it| it.trim_end() == "../..");
-        }
-        let own = self.places.configuration();
-        let homes = ["modules", "worktrees"].map(|it| own.with_file_name(it));
-        let tree = path.parent().filter(|it| path.ends_with(".git") && *it != self.places.root);
-        tree.and_then(folder_of).is_some_and(|to| homes.iter().any(|it| to.starts_with(it)))
     }
 
     /// Whether no mount protects the path from the command.
@@ -400,6 +403,14 @@ impl Watch {
         if let (Ok(_), Some(Some(target))) = (&to, self.before.get(path)) {
             // puts back the link that the command has replaced
             let _ = symlink(target, path);
+        }
+        if to.is_ok() {
+            marks::put_back(path, &self.marks);
+        }
+        // git may have removed the file meanwhile
+        let is_gone = |fault: io::Error| fault.kind() == ErrorKind::NotFound;
+        if to.is_err() && direct::metadata(path).is_err_and(is_gone) {
+            return;
         }
         let what = match to {
             Ok(to) => What::Renamed(self.shown(&to)),

@@ -182,17 +182,13 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let process =
             Process::start(command, streams, Some(Duration::from_secs(time)), gate, watch);
         let end = attend(process.await.map_err(started)?, &mut output).await;
-        let hint = match &limits {
-            Some(limits) => hint(desk, limits, output.end(), &end).await,
-            None => None,
-        };
+        let (hint, told) = after(desk, limits.as_ref(), output.end(), &end).await;
         let said =
             [said(&end, time), proxy::told(&end.refused), planted::told(&end.taken), unsaved, hint];
         let done = output.done(said.into_iter().flatten(), end.summary());
         let refused = end.refused.iter().map(|it| it.decision(&args.command));
         let taken = end.taken.iter().map(|it| it.decision(&args.command));
         let decisions = refused.chain(taken).collect();
-        let told = told(desk, limits.as_ref(), &end).await;
         let is_refused = end.code() == Some(git::gate::NOT_BEGUN.into()) && limits.is_some();
         let is_asked = is_refused && git::is_git_alone(&args.command);
         let locked = if is_asked { git::looked(desk, &args.command).await } else { Vec::new() };
@@ -246,6 +242,22 @@ async fn hint(desk: &Desk, limits: &Limits, lines: &[String], end: &End) -> Opti
          such a file, propose it with the tools edit or write]",
         named.join(", ")
     ))
+}
+
+/// What the model and the user are told about locked files. Git is asked for both at the same time.
+async fn after(
+    desk: &Desk,
+    limits: Option<&Limits>,
+    lines: &[String],
+    end: &End,
+) -> (Option<String>, Vec<String>) {
+    let hint = async {
+        match limits {
+            Some(limits) => hint(desk, limits, lines, end).await,
+            None => None,
+        }
+    };
+    tokio::join!(hint, told(desk, limits, end))
 }
 
 /// What the user is told about locked files.

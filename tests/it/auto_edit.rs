@@ -142,6 +142,30 @@ fn in_auto_edit_mode_edits_for_which_a_rule_asks_wait_and_others_are_written_at_
 }
 
 #[test]
+fn in_auto_edit_mode_edits_of_what_git_s_configuration_names_wait() {
+    let hooks = "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../tools/more\n";
+    let scene = Scene::start(|it| {
+        it.file(".git/HEAD", "ref: refs/heads/main\n")
+            .file(".git/config", hooks)
+            .file(".git/objects/x", "")
+            .file(".git/refs/x", "")
+            .file(".envrc", "source_env tools/env\n")
+            .config(MODE)
+    });
+    let named = ["tools/hooks/pre-commit", "tools/more", "tools/env"];
+    let calls = named.iter().chain(&["tools/other"]).enumerate();
+    let call = |reply: Reply, (n, path): (usize, &&str)| {
+        reply.call(&format!("e{n}"), "write", write(path, "touch ran\n"))
+    };
+    scene.ask(calls.fold(Reply::new(), call));
+    scene.wait_pending(4);
+    for it in named {
+        assert_eq!(scene.on_disk(it), None, "{it}");
+    }
+    assert!(scene.on_disk("tools/other").is_some());
+}
+
+#[test]
 fn in_ask_mode_an_edit_allowed_by_rule_waits_if_another_edit_of_the_reply_waits() {
     let rules = "{ permissions = { { allow = 'edit', path = 'a.txt' } } }";
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.sql", nine()).config(rules));

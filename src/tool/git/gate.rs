@@ -5,7 +5,7 @@ use super::clone;
 use super::glance::Glance;
 use super::invocation::Invocation;
 use super::settings;
-use super::touched::{is_looked_at, pulled, touched};
+use super::touched::{is_looked_at, moves_repository, pulled, touched};
 use crate::reach::Locks;
 use crate::sandbox::gate::{self, CHANNEL, ORDER};
 use crate::text::cause;
@@ -47,6 +47,8 @@ const FETCH: [&str; 12] = [
 pub struct Order {
     /// The project's root.
     pub root: PathBuf,
+    /// The folder of the repository, if the root is a worktree of it.
+    pub common: Option<PathBuf>,
     /// The files of git that are this program now.
     pub covered: Vec<PathBuf>,
     /// The names in the locked paths that configurations name.
@@ -112,6 +114,7 @@ pub fn run() -> ExitCode {
 
 /// Writes the locked paths that the command would change into the channel.
 fn looked(order: &Order, invocation: Option<&Invocation>, git: &Path) -> ExitCode {
+    let invocation = invocation.filter(|it| !moves_repository(it, git));
     let paths = invocation.and_then(|it| locked(order, it, git).ok()).unwrap_or_default();
     let text = serde_json::to_vec(&paths).unwrap_or_default();
     match std::fs::write(CHANNEL, text) {
@@ -132,6 +135,13 @@ fn instead(
              write. Run it with --no-checkout, and then git reset --hard alone in a call of shell: the user is asked \
              about such files",
         ));
+    }
+    if moves_repository(invocation, git) {
+        return Some(failed(&format!(
+            "{} was not started. It would move the repository of a submodule from the submodule's folder into \
+             .git/modules, which no command can. Ask the user to run git submodule absorbgitdirs",
+            invocation.named()
+        )));
     }
     match locked(order, invocation, git) {
         Ok(paths) if paths.is_empty() => with_settings(order, invocation, (git, arguments)),
@@ -180,7 +190,10 @@ fn locked(
     let locks = Locks::new().naming(&order.named);
     let below = |it: &String| {
         let path = glance.top.join(it);
-        path.strip_prefix(&order.root).ok().map(|it| it.to_string_lossy().into_owned())
+        let common = order.common.as_ref().and_then(|it| path.strip_prefix(it).ok());
+        let below = common.map(|it| Path::new(".git").join(it));
+        let below = below.or_else(|| path.strip_prefix(&order.root).ok().map(Path::to_owned));
+        below.map(|it| it.to_string_lossy().into_owned())
     };
     let unlocked: BTreeSet<String> =
         order.unlocked.iter().filter_map(|it| locks.unit(it)).collect();

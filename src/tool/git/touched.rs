@@ -2,11 +2,15 @@
 //! end, and is empty for commands that leave the working tree alone.
 
 mod rest;
+mod submodules;
+
+pub(super) use submodules::moves_repository;
 
 use super::glance::Glance;
 use super::invocation::Invocation;
 use super::options::spelt_out;
 use super::patch::patched;
+use std::path::Path;
 
 /// Options of `diff` for a list of paths, under which git runs no program.
 const DIFF: [&str; 8] = [
@@ -31,15 +35,12 @@ const LOG: [&str; 9] = [
     "--no-textconv",
     "--no-show-signature",
 ];
-/// The folder of the submodules' repositories, relative to the top of the working tree.
-const MODULES: &str = ".git/modules";
+/// The configuration of the repository, and the one of a working tree, in git's folder.
+const CONFIG: &str = "config";
+const OWN_CONFIG: &str = "config.worktree";
 
-/// The configuration of the repository, and the one of its first worktree.
-const CONFIG: &str = ".git/config";
-const OWN_CONFIG: &str = ".git/config.worktree";
-
-/// The folder with what git keeps of each worktree.
-const WORKTREES: &str = ".git/worktrees";
+/// The folder with what git keeps of each worktree, in the folder of the repository.
+const WORKTREES: &str = "worktrees";
 
 /// Subcommands that may change the working tree.
 const CHANGING: &str = " am apply bisect checkout checkout-index cherry-pick clean merge mv pull read-tree rebase reset \
@@ -50,7 +51,7 @@ pub(super) fn is_looked_at(verb: &str) -> bool {
     CHANGING.contains(&format!(" {verb} "))
 }
 
-/// The paths that the command would change, relative to the top of the working tree.
+/// The paths that the command would change, whole or relative to the top of the working tree.
 pub(super) fn touched(it: &Invocation, glance: &Glance) -> Vec<String> {
     let Some(spelt) = spelt_out(it) else { return Look { it, glance }.anything() };
     let (it, look) = (&spelt, Look { it: &spelt, glance });
@@ -81,6 +82,7 @@ pub(super) fn touched(it: &Invocation, glance: &Glance) -> Vec<String> {
         "checkout-index" => look.indexed(),
         _ => Vec::new(),
     };
+    all.extend(look.recursing());
     all.sort();
     all.dedup();
     all
@@ -95,7 +97,8 @@ pub(super) fn pulled(it: &Invocation, glance: &Glance) -> Vec<String> {
     let heads: Vec<&str> = wanted.filter_map(|it| it.split('\t').next()).collect();
     let rebases = heads.iter().flat_map(|it| look.replayed(it, "HEAD"));
     let local = look.autostashed("rebase.autostash");
-    look.merge(&heads).into_iter().chain(rebases).chain(local).collect()
+    let all = look.merge(&heads).into_iter().chain(rebases).chain(local);
+    all.chain(look.recursing()).collect()
 }
 
 struct Look<'a> {
@@ -133,6 +136,14 @@ impl Look<'_> {
 
     fn tracked(&self, paths: &[&str]) -> Vec<String> {
         self.glance.paths(&[&["ls-files", "-z", "--full-name", "--"], paths].concat())
+    }
+
+    /// The whole paths of these files in git's folder, be it that of the repository or of a working tree.
+    fn inside(&self, names: &[&str]) -> Vec<String> {
+        let path = |it: &&str| {
+            self.glance.line(&["rev-parse", "--path-format=absolute", "--git-path", it])
+        };
+        names.iter().filter_map(path).collect()
     }
 
     /// The words that name files, before or after `--`.
@@ -352,25 +363,6 @@ impl Look<'_> {
         moved.into_iter().chain(below).chain([to]).chain(modules).collect()
     }
 
-    /// What git changes besides if a submodule is among these paths.
-    fn modules(&self, paths: &[&str]) -> Vec<String> {
-        let stage = [&["ls-files", "--stage", "-z", "--"], paths].concat();
-        let has_module = self.glance.paths(&stage).iter().any(|it| it.starts_with("160000 "));
-        let all = [".gitmodules", MODULES].into_iter().filter(|_| has_module);
-        all.map(str::to_owned).collect()
-    }
-
-    fn submodule(&self) -> Vec<String> {
-        let owned = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect();
-        match self.it.plain(&[]).first().copied() {
-            Some("add") => owned(&[CONFIG, MODULES, ".gitmodules"]),
-            Some("update" | "absorbgitdirs") => owned(&[CONFIG, MODULES]),
-            Some("init" | "deinit" | "sync") => owned(&[CONFIG]),
-            Some("set-url" | "set-branch") => owned(&[CONFIG, ".gitmodules"]),
-            _ => Vec::new(),
-        }
-    }
-
     /// The files of worktrees that go or move.
     fn worktree(&self) -> Vec<String> {
         let words = self.it.plain(&[]);
@@ -378,16 +370,18 @@ impl Look<'_> {
             return Vec::new();
         }
         let name = words.get(1).and_then(|it| it.trim_end_matches('/').rsplit('/').next());
-        let entries = std::fs::read_dir(self.glance.top.join(WORKTREES));
+        let common = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        let Some(common) = self.glance.line(&common) else { return Vec::new() };
+        let entries = std::fs::read_dir(Path::new(&common).join(WORKTREES));
         let entries = entries.into_iter().flatten().flatten();
         let is_meant = |it: &std::fs::DirEntry| {
             let leads = std::fs::read_to_string(it.path().join("gitdir")).unwrap_or_default();
             let leads = leads.trim_end().trim_end_matches("/.git").to_owned();
             name.is_none_or(|name| leads.rsplit('/').next() == Some(name))
         };
-        let named =
-            entries.filter(is_meant).map(|it| it.file_name().to_string_lossy().into_owned());
-        named.map(|it| format!("{WORKTREES}/{it}/commondir")).collect()
+        let files = |it: std::fs::DirEntry| std::fs::read_dir(it.path()).into_iter().flatten();
+        let files = entries.filter(is_meant).flat_map(files).flatten();
+        files.map(|it| it.path().to_string_lossy().into_owned()).collect()
     }
 
     /// The files that differ from the trees that are read. Git itself does this when it gives up a merge.
@@ -408,7 +402,7 @@ impl Look<'_> {
 
     fn sparse(&self) -> Vec<String> {
         let is_below = |it: &String| it.contains('/');
-        let settings = [CONFIG, OWN_CONFIG].map(str::to_owned).to_vec();
+        let settings = self.inside(&[CONFIG, OWN_CONFIG]);
         let files: Vec<String> = match self.it.plain(&[]).first().copied() {
             // with folders, the files at the top always stay
             Some("set" | "add" | "reapply" | "init") if !self.it.has(&["--no-cone"]) => {

@@ -1,14 +1,16 @@
 //! The settings of git that count for a project, as git itself lists them.
 
-use super::super::git;
-use std::collections::{BTreeSet, VecDeque};
+use super::super::{Stamp, disk, git};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
+use std::{env, fs};
 use tokio::process::Command;
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// The longest time for one question to git.
@@ -106,20 +108,92 @@ impl Setting {
     fn included(&self) -> Option<PathBuf> {
         let Kind::Include = self.kind() else { return None };
         let value = match self.value.strip_prefix("~/") {
-            Some(rest) => PathBuf::from(std::env::var_os("HOME")?).join(rest),
+            Some(rest) => PathBuf::from(env::var_os("HOME")?).join(rest),
             None => PathBuf::from(&self.value),
         };
         Some(self.file.as_ref()?.parent()?.join(value))
     }
 }
 
+/// The settings of a project, as long as no file that they come from has changed.
+#[derive(Clone, Default)]
+pub(in crate::tool) struct Listed {
+    marks: BTreeMap<PathBuf, Stamp>,
+    settings: Arc<Vec<Setting>>,
+}
+
+impl Listed {
+    /// `None` if the settings have to be listed again. Blocks.
+    fn current(&self) -> Option<Arc<Vec<Setting>>> {
+        let is_same = self.marks.iter().all(|(path, mark)| disk::stamp(path) == *mark);
+        (is_same && !self.marks.is_empty()).then(|| self.settings.clone())
+    }
+}
+
+/// The files besides those of the settings by which the settings of a project may change, whether they exist or not.
+fn sources(root: &Path, git: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let top = git::top(root);
+    let folder = git::folder_of(top).unwrap_or_else(|| top.join(".git"));
+    let own = [git, &folder].map(|of| ["HEAD", "config", "config.worktree"].map(|it| of.join(it)));
+    let variable = |it: &str| env::var_os(it).map(PathBuf::from);
+    let config = variable("XDG_CONFIG_HOME").or_else(|| home.map(|it| it.join(".config")));
+    // the folder `.git` changes with each command of git
+    let mark = Some(top.join(".git")).filter(|it| !it.is_dir());
+    let places = [
+        mark,
+        Some(git.join("worktrees")),
+        Some(PathBuf::from("/etc/gitconfig")),
+        variable("GIT_CONFIG_GLOBAL"),
+        variable("GIT_CONFIG_SYSTEM"),
+        variable("HOME").map(|it| it.join(".gitconfig")),
+        config.map(|it| it.join("git/config")),
+    ];
+    own.into_iter().flatten().chain(places.into_iter().flatten()).collect()
+}
+
 /// The settings that git knows in this folder, and those that it would know on another branch or in another worktree.
-/// The error is a clause.
-pub(super) async fn settings(root: &Path, common: Option<&Path>) -> Result<Vec<Setting>, String> {
-    let mut all = listed(root, None).await?;
+/// Git lists them only if `last` is no longer current. The error is a clause.
+pub(super) async fn settings(
+    root: &Path,
+    common: Option<&Path>,
+    home: Option<&Path>,
+    last: &watch::Sender<Listed>,
+) -> Result<Arc<Vec<Setting>>, String> {
+    if let Some(settings) = last.borrow().current() {
+        return Ok(settings);
+    }
     let git = common.map_or_else(|| root.join(".git"), Path::to_owned);
+    let mut marks = BTreeMap::new();
+    mark(&mut marks, sources(root, &git, home));
+    let mut all = listing(root, &git).await?;
+    // the mark of a file is older than the list, so that no change is missed
+    if mark(&mut marks, files(&all)) {
+        all = listing(root, &git).await?;
+        mark(&mut marks, files(&all));
+    }
+    let settings = Arc::new(all);
+    last.send_replace(Listed { marks, settings: settings.clone() });
+    Ok(settings)
+}
+
+fn files(all: &[Setting]) -> Vec<PathBuf> {
+    all.iter().filter_map(|it| it.file.clone()).collect()
+}
+
+/// Adds the files that have no mark yet. Returns whether there were any.
+fn mark(marks: &mut BTreeMap<PathBuf, Stamp>, files: Vec<PathBuf>) -> bool {
+    let before = marks.len();
+    for it in files {
+        marks.entry(it).or_insert_with_key(|it| disk::stamp(it));
+    }
+    marks.len() > before
+}
+
+async fn listing(root: &Path, git: &Path) -> Result<Vec<Setting>, String> {
+    let mut all = listed(root, None).await?;
     let trees = fs::read_dir(git.join("worktrees")).into_iter().flatten().flatten();
-    let trees = trees.map(|it| it.path()).chain([git]).map(|it| it.join("config.worktree"));
+    let trees = trees.map(|it| it.path()).chain([git.to_owned()]);
+    let trees = trees.map(|it| it.join("config.worktree"));
     let mut left: VecDeque<PathBuf> =
         trees.chain(all.iter().filter_map(Setting::included)).collect();
     let mut seen: BTreeSet<PathBuf> = all.iter().filter_map(|it| it.file.clone()).collect();

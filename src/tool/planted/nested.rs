@@ -2,7 +2,7 @@
 //! folders that the index has as commits, and worktrees. Git runs what their configuration names.
 
 use crate::regular;
-use crate::tool::git::linked;
+use crate::tool::git::{folder_of, linked};
 use crate::tool::{Stamp, disk};
 use std::collections::BTreeMap;
 use std::fs;
@@ -53,16 +53,6 @@ impl Nested {
         self.read.insert(index.to_owned(), (stamp, links.clone()));
         links
     }
-}
-
-/// The folder of the repository to which a working tree belongs, or of its part for this tree.
-pub(super) fn folder_of(tree: &Path) -> Option<PathBuf> {
-    let mark = tree.join(".git");
-    if mark.symlink_metadata().ok()?.is_dir() {
-        return Some(mark);
-    }
-    let text = regular::read_to_string(&mark).ok()?;
-    tree.join(text.strip_prefix("gitdir: ")?.trim_end()).canonicalize().ok()
 }
 
 /// The other working trees of a repository.

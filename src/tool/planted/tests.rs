@@ -27,7 +27,7 @@ impl Room {
 
     /// The paths that are taken back now, and their new names.
     fn taken(&mut self) -> Vec<String> {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(self.watch.look(true));
         let taken = std::mem::take(&mut self.watch.taken);
         assert_eq!(told(&taken).is_none(), taken.is_empty());

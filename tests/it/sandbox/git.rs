@@ -350,6 +350,25 @@ fn a_bare_repository_in_a_folder_keeps_its_samples_and_the_user_is_told_of_a_hoo
 }
 
 #[test]
+fn git_is_asked_about_a_locked_file_of_the_repository_to_which_a_worktree_belongs() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    let root = scene.nvim.setup.path("");
+    let script = "set -e; git clone -q . ../main; rm -rf .git; git -C ../main worktree add -q --no-checkout ../w; \
+        mv ../w/.git .git; git worktree repair 2> /dev/null; git reset -q; git worktree list";
+    let made = Command::new("bash").arg("-c").arg(script).current_dir(&root).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    run(&scene, "git worktree add -q --detach tree");
+    assert!(scene.nvim.setup.path("tree/a.txt").exists());
+    let line = json!({ "command": "git worktree remove tree" });
+    let (said, was_asked) = call(&scene, "shell", line, ":Caliban approve<CR>");
+    assert!(was_asked && !scene.nvim.setup.path("tree").exists(), "{said}");
+    assert!(!scene.nvim.setup.dir().join("main/.git/worktrees/tree").exists(), "{said}");
+}
+
+#[test]
 fn git_does_not_start_where_nobody_can_answer() {
     if !is_full() {
         return;

@@ -205,8 +205,12 @@ const EVIL: &str = "git init -q evil; printf '[core]\\n\\tfsmonitor = touch %s/r
 
 /// What the user's prompt does.
 fn status(scene: &Scene) {
+    status_in(scene, "");
+}
+
+fn status_in(scene: &Scene, folder: &str) {
     let mut git = Command::new("git");
-    git.args(["status", "--porcelain"]).current_dir(scene.nvim.setup.path(""));
+    git.args(["status", "--porcelain"]).current_dir(scene.nvim.setup.path(folder));
     git.output().unwrap();
 }
 
@@ -294,4 +298,38 @@ fn a_submodule_s_file_leads_only_into_the_repository_of_the_project() {
     assert!(!said.contains("refused"), "{said}");
     status(&scene);
     assert!(!scene.nvim.setup.path("ran").exists(), "{said}");
+}
+
+/// How a worktree leads to another repository: one in a folder, by a link, or one among git's own worktrees.
+const WAYS: [&str; 4] = [
+    "echo \"gitdir: $PWD/evil/.git\" > tree/.git",
+    "rm tree/.git; ln -s ../evil/.git tree/.git",
+    "mkdir -p .git/worktrees/x/objects .git/worktrees/x/refs; cp .git/HEAD .git/worktrees/x; \
+        cp evil/.git/config .git/worktrees/x; echo \"gitdir: $PWD/.git/worktrees/x\" > tree/.git",
+    "mkdir .git/worktrees/tree/objects .git/worktrees/tree/refs; cp evil/.git/config .git/worktrees/tree; \
+        rm -f .git/worktrees/tree/commondir",
+];
+
+#[test]
+fn a_worktree_s_file_leads_only_into_the_repository_of_the_project() {
+    if !is_full() {
+        return;
+    }
+    for way in WAYS {
+        let scene = start();
+        let mut git = Command::new("git");
+        git.args(["worktree", "add", "-q", "--detach", "tree"]);
+        assert!(git.current_dir(scene.nvim.setup.path("")).output().unwrap().status.success());
+        let before = scene.on_disk("tree/.git");
+        let line = format!("{EVIL}; sed -i '/bare/d' evil/.git/config; {way}; echo done");
+        let (said, _) = call(&scene, "shell", json!({ "command": line }), "");
+        assert!(said.contains("done") && said.contains("refused"), "{said}");
+        status_in(&scene, "tree");
+        assert!(!scene.nvim.setup.path("ran").exists(), "{way}: {said}");
+        assert_eq!(scene.on_disk("tree/.git"), before, "{way}: {said}");
+        // git itself removes it, whole
+        let line = json!({ "command": "git worktree remove --force tree" });
+        let (said, was_asked) = call(&scene, "shell", line, ":Caliban approve<CR>");
+        assert!(was_asked && !scene.nvim.setup.path("tree").exists(), "{way}: {said}");
+    }
 }

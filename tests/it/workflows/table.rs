@@ -82,6 +82,12 @@ const REMOTE_LOCKS: &str = "git clone -q ../remote.git ../o; cd ../o; git config
 const SUBMODULE: &str = "git clone -q --bare . ../sub.git";
 /// The project has a submodule in `out2`.
 const WITH_SUBMODULE: &str = "git clone -q --bare . ../sub.git; git -c protocol.file.allow=always submodule -q add ../sub.git out2; git commit -qm sub";
+/// The same in a folder.
+const LIBRARY: &str = "git clone -q --bare . ../sub.git; git -c protocol.file.allow=always submodule -q add ../sub.git libs/out2; git commit -qm sub";
+/// The same. The repository of the submodule is in its own folder.
+const ABSORBED: &str = "git clone -q --bare . ../sub.git; git clone -q ../sub.git out2; git submodule -q add ../sub.git out2; git commit -qm sub";
+/// The index has a repository that is no submodule.
+const LINKED: &str = "git clone -q . out2; git add out2 2> ../said; git commit -qm link";
 /// The project is a clone that has no contents but those of the files that are checked out.
 const PARTIAL: &str = "git -C ../remote.git config uploadpack.allowFilter true; \
     git -C ../remote.git config uploadpack.allowAnySHA1InWant true; find . -mindepth 1 -delete; \
@@ -174,6 +180,10 @@ pub(super) const TABLE: &[Flow] = &[
     flow("fetch and merge", REMOTE_LOCKS, &["git fetch", "git merge origin/main"], Asked),
     flow("push", "git checkout -q -b topic; echo x >> a.txt; git commit -qam x", &["git push origin topic"], Same),
     flow("worktree", "", &["git worktree add -q out/w plain", "git -C out/w status --short", "git worktree remove out/w"], Asked),
+    flow("worktree that is moved", "", &["git worktree add -q out/w plain", "git worktree move out/w out/v", "git -C out/v status --short"], Asked),
+    flow("worktree whose folder is deleted", "", &["git worktree add -q out/w plain", "rm -rf out/w", "git worktree prune"], Asked),
+    flow("worktree with settings of its own", "git config extensions.worktreeConfig true", &["git worktree add -q out/w plain", "git worktree remove out/w"], Asked),
+    flow("worktree that is removed from another one", "", &["git worktree add -q out/w plain", "git worktree add -q out/v locked", "git -C out/v worktree remove ../w"], Asked),
     flow("worktree with a new branch", "", &["git worktree add -q -b topic out/w", "cd out/w && echo x > x.txt && git add x.txt && git commit -qm x"], Same),
     flow("submodule", SUBMODULE, &["git submodule add -q ../sub.git out2", "git commit -qm sub"], Asked),
     flow("hook that refuses", "printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; echo x >> a.txt", &["git commit -qam x"], Same),
@@ -224,8 +234,16 @@ pub(super) const TABLE: &[Flow] = &[
     flow("submodule that is left and taken again", WITH_SUBMODULE, &["git submodule deinit -f out2", "git submodule update --init"], Asked),
     flow("submodule in a list of commands", WITH_SUBMODULE, &["git submodule update --init && ls out2"], Refused),
     flow("submodule with a new commit", WITH_SUBMODULE, &["cd out2 && git checkout -q --detach plain", "git commit -qam newer", "git submodule update", "git submodule foreach git status --short"], Asked),
+    flow("submodule of a worktree", WITH_SUBMODULE, &["git worktree add -q --detach out/w", "git -C out/w submodule update --init", "git -C out/w submodule status", "git worktree remove --force out/w"], Asked),
+    flow("submodule of a worktree in a list of commands", WITH_SUBMODULE, &["git worktree add -q --detach out/w", "cd out/w && git submodule update --init && ls out2"], Refused),
     flow("submodule that is removed", WITH_SUBMODULE, &["git rm -q out2", "git commit -qm gone"], Asked),
     flow("submodule that is renamed", WITH_SUBMODULE, &["git mv out2 docs/sub", "git commit -qm moved", "git submodule status"], Asked),
+    flow("folder of a submodule that is renamed", LIBRARY, &["git mv libs lib", "git commit -qm moved", "git submodule status"], Asked),
+    flow("submodule that gives its repository away", ABSORBED, &["git submodule absorbgitdirs"], Refused),
+    flow("removal of a submodule with a repository of its own", ABSORBED, &["git rm -q out2"], Refused),
+    flow("repository in the index that is renamed", LINKED, &["git mv out2 docs/n", "git -C docs/n status --short"], Asked),
+    flow("branch without a submodule", WITH_SUBMODULE, &["git checkout -q plain", "git checkout -q main"], Asked),
+    flow("branch without a submodule, recursing", WITH_SUBMODULE, &["git checkout -q --recurse-submodules plain"], Asked),
     flow("sparse checkout", "", &["git sparse-checkout set src", "git sparse-checkout list", "git sparse-checkout disable"], Asked),
     flow("sparse checkout in a list of commands", "", &["git sparse-checkout set src && ls"], Refused),
     flow("branches of a sparse checkout", "git sparse-checkout set src .github", &["git checkout -q plain", "git checkout -q main", "git merge conflict", "git merge --abort"], Same),

@@ -55,7 +55,11 @@ impl Merge {
         let mut outcome = Outcome::default();
         let mut open = Vec::new();
         for (at, (change, may)) in committed.changes.iter().zip(&self.may).enumerate() {
-            match opened(tree, at, change, may).await {
+            let may = match may {
+                Ok(true) => Ok(!self.is_run_by_others(change).await),
+                may => may.clone(),
+            };
+            match opened(tree, at, change, &may).await {
                 Ok(it) => open.push(it),
                 Err(why) => outcome.leave(change, why),
             }
@@ -86,6 +90,13 @@ impl Merge {
         }
         outcome.note_modes(committed);
         outcome
+    }
+
+    /// Whether a configuration names the file, before or after the change.
+    async fn is_run_by_others(&self, change: &Change) -> bool {
+        let named = change.from.iter().chain([&change.path]);
+        let paths = named.map(|it| self.desk.root.join(it)).collect();
+        !self.desk.confinement.run_by_others(&self.desk, paths).await.is_empty()
     }
 
     /// Stores the content of the proposals' files, then sends the proposals to the editor.
