@@ -36,8 +36,9 @@ pub(super) enum KeeperMessage {
     /// The user rewound the turn with this title. `lines` has one line about each file. `is_undone` says whether the
     /// turns were also taken out of the conversation, by `/undo`.
     Rewound { title: String, lines: Vec<String>, is_undone: bool },
-    /// A command of this turn did something that no rewind takes back.
-    Note(TurnId, Said),
+    /// A command of this turn did something that no rewind takes back, begins or has ended. `noted` is told when this
+    /// is on disk.
+    Note { of: TurnId, said: Said, noted: Option<oneshot::Sender<()>> },
     /// The user has decided on all changes of a file, which a subagent made; see `Record::settle`.
     Settled(PathBuf, Option<Text>),
     /// Asks for the changes of the last turn.
@@ -199,8 +200,12 @@ impl Record {
             KeeperMessage::Rewound { title, lines, is_undone } => {
                 return rewound(conversation, &title, &lines, is_undone);
             }
-            KeeperMessage::Note(of, said) => {
-                all.note(&Origin { turn: of.0, title: prompt, cause: Cause::Command }, said)
+            KeeperMessage::Note { of, said, noted } => {
+                let origin = Origin { turn: of.0, title: prompt, cause: Cause::Command };
+                let written = all.note(&origin, said);
+                // the task that waits may have been stopped
+                let _ = noted.map(|it| it.send(()));
+                written
             }
             KeeperMessage::LastTurn(asked) => {
                 let notes = all.notes_of(turn).map(|it| it.said.clone()).collect();
@@ -250,10 +255,11 @@ fn prompt(conversation: &Conversation) -> String {
     texts.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
 }
 
-/// Tells the user and the model about a rewind. The model gets a note with the next request. The model is told nothing
-/// if `/undo` has taken the turns out of the conversation.
+/// Tells the user and the model about a rewind. The model gets a note with the next request. If `/undo` has taken the
+/// turns out of the conversation, the model is told only if other notes may have told it of their changes.
 fn rewound(conversation: &mut Conversation, title: &str, lines: &[String], is_undone: bool) {
     let what = lines.join("\n");
+    let is_undone = is_undone && !conversation.session.has_told();
     conversation.notice(Level::Info, format!("Rewound: {}", lines.join(" · ")));
     conversation.take(match lines {
         [] => Input::Note { text: format!("There are no changes of “{title}” to take back.") },
@@ -350,7 +356,17 @@ impl Keeper {
 
     /// Notes what a command did that no rewind takes back.
     pub(super) fn note(&self, turn: TurnId, said: Said) {
-        let _ = self.messages.send(KeeperMessage::Note(self.of.unwrap_or(turn), said));
+        let of = self.of.unwrap_or(turn);
+        let _ = self.messages.send(KeeperMessage::Note { of, said, noted: None });
+    }
+
+    /// Notes that a command is about to run. When this returns, the note is on disk.
+    pub(super) async fn begun(&self, turn: TurnId) {
+        let (of, (noted, is_noted)) = (self.of.unwrap_or(turn), oneshot::channel());
+        let message = KeeperMessage::Note { of, said: Said::Begun, noted: Some(noted) };
+        if self.messages.send(message).is_ok() {
+            let _ = is_noted.await;
+        }
     }
 
     pub(super) fn void(&self, id: u32) {

@@ -6,7 +6,7 @@ mod files;
 mod seen;
 mod words;
 
-pub(super) use words::{say, short};
+pub(super) use words::short;
 
 use super::checkpoints::{ChangedBy, Keeper, Planned};
 use crate::event::TurnId;
@@ -63,6 +63,15 @@ struct Found {
     is_filtered: bool,
 }
 
+/// What commands did that no rewind takes back, in sentences for the user.
+pub(super) async fn told(root: &Path, notes: impl ExactSizeIterator<Item = &Said>) -> Vec<String> {
+    if notes.len() == 0 {
+        return Vec::new();
+    }
+    let head = Head::look(root, PATIENCE).await;
+    notes.map(|it| words::say(it, head.as_ref())).collect()
+}
+
 /// Watches a running command until it ends or is stopped.
 pub(super) struct Watch {
     end: oneshot::Sender<()>,
@@ -79,6 +88,7 @@ impl Watch {
         is_job: bool,
     ) -> Watch {
         let before = Before::look(desk.root.clone(), desk.reach.clone(), touched).await;
+        keeper.begun(turn).await;
         let (end, ended) = oneshot::channel::<()>();
         let looks = tokio::spawn(async move {
             // If the call is stopped, the sender is dropped, which ends the wait too.
@@ -88,7 +98,7 @@ impl Watch {
                 keeper.begin(ChangedBy::Command(turn), planned).await;
             }
             said.extend(is_job.then_some(Said::Gap(Gap::Job)));
-            for it in said {
+            for it in said.into_iter().chain([Said::Over]) {
                 keeper.note(turn, it);
             }
         });

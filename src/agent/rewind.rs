@@ -8,7 +8,7 @@ mod job;
 mod plan;
 
 use super::checkpoints::Record;
-use super::command_changes::{say, short};
+use super::command_changes::{short, told};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, RewindFile, Show, TurnRow};
 use crate::edit::unified;
@@ -64,9 +64,9 @@ impl Record {
                 let notes = self.notes_of(conversation, entry, later);
                 let found = self.changes_of(conversation, entry, later, &notes);
                 let Some((title, changes)) = found else { return };
-                let notes = notes.iter().map(|it| say(&it.said)).collect();
                 let (desk, screen) = (desk.clone(), conversation.screen());
                 tokio::spawn(async move {
+                    let notes = told(&desk.root, notes.iter().map(|it| &it.said)).await;
                     let files = plan::plan(&desk, &keeper.blobs, &changes).await;
                     let mut room = ALL;
                     let mut shown = |it| preview(it, &desk, &mut room);
@@ -225,6 +225,8 @@ fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
     let root = &desk.root;
     let none = Text::default();
     let diff = match (text(&file.was, &none), text(&file.now, &none)) {
+        // a part of the changes may be planned before the one that cannot be taken back
+        _ if !file.is_to_do() => String::new(),
         (Some(was), Some(now)) => unified(was, now, LINES.min(*room)).0,
         _ => "(not text)".to_owned(),
     };

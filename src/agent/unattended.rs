@@ -39,7 +39,7 @@ pub(super) fn end(agent: &mut Agent) {
     let (desk, screen) = (desk.clone(), conversation.screen());
     tokio::spawn(async move {
         if let Some(LastTurn { changes, notes }) = changes.await {
-            ran.gaps = notes.iter().map(command_changes::say).collect();
+            ran.gaps = command_changes::told(&desk.root, notes.iter()).await;
             if let Some((blobs, changes)) = changes {
                 ran.files = changed::files(&desk, &blobs, &changes).await;
             }

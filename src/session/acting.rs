@@ -223,7 +223,7 @@ impl Session {
                 };
                 match self.turn().filter(|_| self.open().iter().any(is_open)) {
                     Some(turn) => self.record(Event::Answered { turn, answer }, step),
-                    None => self.record(Event::Noted { text: answer.text }, step),
+                    None => self.note_verdict(answer, step),
                 }
             }
             _ => (),
@@ -255,12 +255,17 @@ impl Session {
                     self.record(Event::Answered { turn, answer }, step);
                     answered = Some(turn);
                 }
-                _ => self.record(Event::Noted { text: answer.text }, step),
+                _ => self.note_verdict(answer, step),
             }
         }
         if let Some(turn) = answered {
             self.advance(turn, step);
         }
+    }
+
+    fn note_verdict(&mut self, answer: ToolAnswer, step: &mut Step) {
+        self.late.push((answer.id, answer.text.clone()));
+        self.record(Event::Noted { text: answer.text }, step);
     }
 
     pub(super) fn review_lost(&mut self, path: PathBuf, step: &mut Step) {

@@ -161,6 +161,9 @@ pub struct Session {
     pub unattended: Option<Unattended>,
     /// Whether the model was told how to call, and has made no call since. Never saved.
     pub reminded: bool,
+    /// The verdicts that went to the model as notes, with the calls that they answer. After a
+    /// crash the last of them are not known.
+    pub late: Vec<(CallId, String)>,
     /// While the model's questions are open, a message with a higher id answers them. Never saved.
     pub asked_after: u32,
     pub phase: Phase,

@@ -1,6 +1,6 @@
 //! The program's own sentences for the model and for the user.
 
-use super::workers::is_coordinating;
+use super::workers::{LAST, is_coordinating, is_held};
 use super::wrote::REMINDER;
 use crate::event::{Access, End, Failure, MODES, Matter, Mode};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
@@ -388,6 +388,37 @@ pub(super) fn aftermath(why: &End) -> Option<&'static str> {
 
 fn is_aftermath(note: &str) -> bool {
     [End::Cancelled, End::Interrupted].iter().any(|it| aftermath(it) == Some(note))
+}
+
+/// The subject of a note for the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum About {
+    /// A setting of the conversation, such as its mode. Its present value is told anyway.
+    Setting,
+    /// The reply or the turn that the note belongs to.
+    Turn,
+    /// The end of the turn before it.
+    LastTurn,
+    /// Anything that is still true without the messages around the note.
+    World,
+}
+
+pub(super) fn about(note: &str) -> About {
+    if is_mode(note) || is_coordinating(note).is_some() {
+        About::Setting
+    } else if [UNATTENDED, REMINDER, LAST].contains(&note) || is_held(note) {
+        About::Turn
+    } else if is_aftermath(note) || is_dropped_plan(note) || [UNANSWERED, SUBAGENT].contains(&note)
+    {
+        About::LastTurn
+    } else {
+        About::World
+    }
+}
+
+/// The note about the job whose end this answer reports; `None` if it reports none.
+pub(super) fn job_end(answer: &ToolAnswer) -> Option<String> {
+    answer.job_end.map(|job| format!("Job {job} has ended ({}).", answer.summary))
 }
 
 /// Whether the chat also shows this note for the model. Notes about modes, ends of turns, closed questions and dropped

@@ -3,8 +3,10 @@
 use super::Session;
 use super::compact::is_named;
 use super::fork::is_shown;
+use super::say::{self, About};
 use crate::event::HIGHEST;
-use crate::message::{Block, Excerpt, Message};
+use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Role};
+use std::collections::HashSet;
 
 /// A message of the user to which a conversation can be taken back.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,11 +59,10 @@ impl Session {
     pub fn go_back(&mut self, at: usize) {
         self.note_exposure();
         let removed = self.messages.split_off(at);
+        self.tell_again(&removed);
         self.compactions.retain(|it| it.note < at);
         self.context = 0;
         self.forget_removed_items();
-        self.notes.clear();
-        self.instructions.clear();
         self.forget_removed_texts(&removed);
         self.forget_removed_plan();
         if !self.messages.iter().any(is_shown) {
@@ -71,6 +72,47 @@ impl Session {
             self.set_mode(self.mode);
         }
         self.forget_removed_workers();
+    }
+
+    /// What removed messages told the model of the world, such as verdicts, rewinds and ends of jobs, goes with the next
+    /// request. So does what has not been sent yet. Verdicts on removed calls are left out.
+    fn tell_again(&mut self, removed: &[Message]) {
+        let mut notes = Vec::new();
+        for (at, message) in removed.iter().enumerate().filter(|it| it.1.role == Role::User) {
+            notes.extend(message.blocks.iter().filter_map(|it| match it {
+                Block::Notice { text } => match say::about(text) {
+                    About::World => Some(text.clone()),
+                    About::LastTurn if at == 0 => Some(text.clone()),
+                    _ => None,
+                },
+                Block::Answer(answer) => say::job_end(answer),
+                _ => None,
+            }));
+        }
+        self.notes.retain(|it| say::about(it) == About::World);
+        self.notes.splice(..0, notes);
+        let Session { notes, late, messages, .. } = self;
+        let blocks = messages.iter().flat_map(|it| &it.blocks);
+        let calls: HashSet<&CallId> = blocks
+            .filter_map(|it| match it {
+                Block::Call(call) => Some(&call.id),
+                _ => None,
+            })
+            .collect();
+        notes.retain(|note| {
+            let mut of = late.iter().filter(|it| it.1 == *note).peekable();
+            of.peek().is_none() || of.any(|it| calls.contains(&it.0))
+        });
+        self.instructions.retain(|it| it.kind == ExcerptKind::Changes);
+    }
+
+    /// Whether a note has told the model anything of the world.
+    pub fn has_told(&self) -> bool {
+        let said = self.messages.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
+            Block::Notice { text } => Some(text),
+            _ => None,
+        });
+        said.chain(&self.notes).any(|it| say::about(it) == About::World)
     }
 
     /// A file that removed messages name may have another text in the messages that are left, so the model has to read
@@ -99,8 +141,8 @@ pub(super) fn last_turn(messages: &[Message]) -> Option<u32> {
 mod tests {
     use super::*;
     use crate::event::{End, Event, Item, Mode, Queued, Trim, TurnId};
-    use crate::message::{ExcerptKind, Role};
-    use crate::session::Input;
+    use crate::message::ToolAnswer;
+    use crate::session::{Cut, Input};
 
     fn prompted(turn: u32, text: &str, context: Vec<Excerpt>) -> Event {
         let message = Queued { id: turn, text: text.to_owned(), context, steer: false };
@@ -151,16 +193,44 @@ mod tests {
     #[test]
     fn going_back_removes_the_prompt_and_what_follows() {
         let mut session = session(&["one", "two", "three"]);
-        session.notes.push("a late verdict".to_owned());
         let at = session.prompt(1).unwrap().at;
         session.go_back(at);
         assert_eq!(session.prompt(0).unwrap().text, "one");
-        assert_eq!(session.notes.len(), 0);
         assert_eq!(session.title, "one");
         session.apply(&prompted(session.turns + 1, "again", Vec::new()));
         assert_eq!(session.prompt(0).unwrap().turn, Some(4));
         session.go_back(0);
         assert_eq!((session.title.as_str(), session.turns, session.is_blank()), ("", 4, false));
+    }
+
+    #[test]
+    fn the_model_is_told_again_what_a_removed_message_told_of_the_world() {
+        let mut session = session(&["one"]);
+        let note = |text: &str| Event::Noted { text: text.to_owned() };
+        let stopped = say::aftermath(&End::Cancelled).unwrap();
+        let end = |why| Event::Ended { turn: TurnId(1), why };
+        session.apply(&end(End::Cancelled));
+        session.apply(&note("a verdict"));
+        session.apply(&Event::JobBegan { job: 3, command: "make".to_owned() });
+        session.apply(&Event::JobEnded { job: 3, note: "Job 3 ended.".to_owned() });
+        session.apply(&prompted(2, "two", Vec::new()));
+        let mut answer = ToolAnswer::done(&CallId("c1".into()), "over".into(), "exit 0");
+        answer.job_end = Some(4);
+        session.say(Role::User, vec![Block::Answer(answer)]);
+        session.apply(&Event::Reminded { turn: TurnId(2), tool: "edit".to_owned() });
+        session.apply(&end(End::Cancelled));
+        session.apply(&note("a rewind"));
+        session.apply(&prompted(3, "three", Vec::new()));
+        session.apply(&end(End::Cancelled));
+        session.apply(&note("not sent"));
+        let job = "Job 4 has ended (exit 0).";
+        let told = [stopped, "a verdict", "Job 3 ended.", job, "a rewind", "not sent"];
+        let copy = session.fork(Some(Cut { after: 2, is_prompt: false }));
+        assert_eq!(copy.notes, told);
+        session.go_back(session.prompt(1).unwrap().at);
+        assert_eq!(session.notes, told);
+        session.go_back(session.prompt(0).unwrap().at);
+        assert_eq!(session.notes, told[1..]);
     }
 
     #[test]

@@ -133,7 +133,7 @@ impl Checkpoints {
             if let Some(change) = change.and_then(|it| it.change(root)) {
                 all.put(change);
             } else if let Ok(note) = serde_json::from_slice::<Note>(line) {
-                all.notes.extend(note.checked());
+                note.checked().into_iter().for_each(|it| all.put_note(it));
             } else if serde_json::from_slice::<IgnoredAny>(line).is_ok() {
                 // the line is complete but does not describe a change; a line that a crash has cut off is not counted
                 all.ignored += 1;
@@ -248,7 +248,7 @@ impl Checkpoints {
     pub fn note(&mut self, origin: &Origin, said: Said) -> io::Result<()> {
         let (entry, title) = self.entry(origin);
         let known = self.notes.iter().any(|it| it.entry == entry && it.said == said);
-        if known {
+        if known && said != Said::Begun {
             return Ok(());
         }
         let note = Note { entry, turn: origin.turn, at: now(), title, said };
@@ -307,7 +307,7 @@ impl Checkpoints {
         for note in notes {
             serde_json::to_writer(&mut lines, &note)?;
             lines.push(b'\n');
-            self.notes.push(note);
+            self.put_note(note);
         }
         self.append(&lines)
     }
@@ -335,6 +335,18 @@ impl Checkpoints {
         match self.changes.iter_mut().find(|it| it.id == change.id) {
             Some(it) => *it = change,
             None => self.changes.push(change),
+        }
+    }
+
+    /// Adds a note. The end of a command removes the note about its beginning.
+    fn put_note(&mut self, note: Note) {
+        if note.said != Said::Over {
+            return self.notes.push(note);
+        }
+        let is_begun =
+            |it: &Note| (it.entry, it.turn, &it.said) == (note.entry, note.turn, &Said::Begun);
+        if let Some(at) = self.notes.iter().rposition(is_begun) {
+            self.notes.remove(at);
         }
     }
 

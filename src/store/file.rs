@@ -7,7 +7,7 @@ use crate::event::{
     self, Compaction, Job, Measure, Mode, Parent, Planning, Profile, Queued, Recipient, Trim,
     Tuning, Worker, WorkerId,
 };
-use crate::message::{self, Excerpt, Message, Role, Usage};
+use crate::message::{self, CallId, Excerpt, Message, Role, Usage};
 use crate::session::{Exposure, Session, Workers, title};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -94,6 +94,9 @@ pub(super) struct SessionFile {
     queue: Vec<Queued>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// The verdicts that went to the model as notes, with the calls that they answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    late: Vec<(CallId, String)>,
     /// The background jobs that ran at the save, and those whose end the model has not been told.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     jobs: BTreeMap<u32, Job>,
@@ -176,6 +179,7 @@ impl SessionFile {
             unpriced: false,
             queue: Vec::new(),
             notes: Vec::new(),
+            late: Vec::new(),
             jobs: BTreeMap::new(),
             last_job: 0,
             coordinates: false,
@@ -220,6 +224,7 @@ impl SessionFile {
             sent_to: take(&mut self.sent_to),
             queue: take(&mut self.queue),
             notes: take(&mut self.notes),
+            late: take(&mut self.late),
             jobs: take(&mut self.jobs),
             last_job: self.last_job,
             workers,
@@ -275,6 +280,7 @@ impl SessionFile {
         self.unpriced = session.unpriced;
         self.queue.clone_from(&session.queue);
         self.notes.clone_from(&session.notes);
+        self.late.clone_from(&session.late);
         self.jobs.clone_from(&session.jobs);
         self.last_job = session.last_job;
         self.coordinates = session.workers.is_on;

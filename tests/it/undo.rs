@@ -2,6 +2,7 @@
 
 mod files;
 mod refused;
+mod told;
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::http::Request;

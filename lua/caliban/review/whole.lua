@@ -156,7 +156,12 @@ end
 ---@param to string
 ---@return string? why this failed
 local function move_file(from, to)
-  local refused = disk.odd(from) or names.strayed(from) or names.strayed(to)
+  -- Neovim refuses a name with a swap file only after the file is moved
+  local swap = require('caliban.editor.swap').of(to)
+  local refused = disk.odd(from)
+    or names.strayed(from)
+    or names.strayed(to)
+    or swap and ('%s: %s'):format(file.short(to), swap)
   if refused then
     return refused
   elseif not there(from) then
@@ -187,6 +192,29 @@ local function as_ordinary(buf, fn)
   end
 end
 
+--- Renames a file on disk and its buffer, or neither.
+---@param buf integer
+---@param from string
+---@param to string
+---@param binary boolean
+---@return string? why this failed
+local function move_both(buf, from, to, binary)
+  local failed = move_file(from, to)
+  if failed then
+    return failed
+  end
+  local ok, err = true, nil ---@type boolean, any
+  as_ordinary(buf, function()
+    ok, err = pcall(move_buffer, buf, to, binary)
+  end)
+  if ok then
+    return nil
+  end
+  local why = file.reason(err)
+  local back = vim.uv.fs_rename(to, from)
+  return back and why or ('%s; on disk its name is %s now'):format(why, file.short(to))
+end
+
 --- Deletes or renames a file that is not under review, and its unmodified buffer.
 ---@param p caliban.WireProposal
 ---@param buf integer
@@ -195,11 +223,7 @@ function M.at_once(p, buf)
   if not p.binary and file.disk(buf) ~= file.text(buf) then
     return 'it has changed meanwhile'
   elseif p.to then
-    local failed = move_file(p.path, p.to)
-    if not failed then
-      move_buffer(buf, p.to, p.binary)
-    end
-    return failed
+    return move_both(buf, p.path, p.to, p.binary)
   end
   local strayed = names.strayed(p.path)
   local ok, err = nil, strayed
@@ -218,13 +242,11 @@ end
 ---@param to string
 ---@return string? why this failed
 local function move(r, from, to)
-  local failed = r.own and 'its buffer has unsaved changes; write them first' or move_file(from, to)
+  local failed = r.own and 'its buffer has unsaved changes; write them first'
+    or move_both(r.buf, from, to, r.binary)
   if failed then
     return failed
   end
-  as_ordinary(r.buf, function()
-    move_buffer(r.buf, to, r.binary)
-  end)
   state.set_path(r, to)
 end
 

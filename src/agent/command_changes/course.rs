@@ -51,7 +51,7 @@ pub(super) async fn course(
     let begun = to.unfinished.filter(|_| from.unfinished.is_none());
     let moved = Said::Moved { from: from.say(), to: to.say() };
     if let Some(ends) = begun {
-        let said = Said::Unfinished { ends: ends.to_owned() };
+        let said = Said::Unfinished { ends: ends.to_owned(), at: to.say() };
         return (Course::Moved(Box::new(Move::of(root, from, to, index, after).await)), Some(said));
     } else if from.commit == to.commit {
         return (Course::Same, (from.branch != to.branch).then_some(moved));

@@ -2,7 +2,9 @@
 
 use super::CHANGED;
 use super::files::FILES;
+use crate::session::title;
 use crate::store::checkpoints::{Gap, Said};
+use crate::tool::git::head::Head;
 use crate::view::grouped;
 
 /// A few words for a list of turns.
@@ -10,17 +12,24 @@ pub(in crate::agent) fn short(said: &Said) -> &'static str {
     match said {
         Said::Committed { .. } => "commits",
         Said::Moved { .. } => "HEAD moved",
-        Said::Unfinished { .. } => "unfinished git operation",
-        Said::Gap(_) => "changes may be missing",
+        Said::Unfinished { .. } => "began a git operation",
+        Said::Gap(_) | Said::Begun | Said::Over => "changes may be missing",
     }
 }
 
-/// A sentence for the user.
-pub(in crate::agent) fn say(said: &Said) -> String {
+/// Sentences for the user. `head` is what is checked out now. A command of git is named only if git is as the turn left
+/// it.
+pub(super) fn say(said: &Said, head: Option<&Head>) -> String {
+    let is_at = |to: &str| head.is_some_and(|it| title(&it.say()) == to);
+    let unfinished = head.and_then(|it| it.unfinished);
     match said {
-        Said::Committed { from: Some(from), to } => format!(
-            "A command of this turn made commits. HEAD is now at {to}. A rewind takes no commit back: `git reset {from}` \
-             does, and keeps the files."
+        Said::Committed { from: Some(from), to } if is_at(to) && unfinished.is_none() => format!(
+            "A command of this turn made commits, and HEAD is still at the last one, {to}. A rewind takes no commit \
+             back: `git reset {from}` does, and keeps the files."
+        ),
+        Said::Committed { from: Some(_), to } => format!(
+            "A command of this turn made commits. The last one was {to}.{} A rewind takes no commit back.",
+            elsewhere(head, to)
         ),
         Said::Committed { from: None, to } => format!(
             "A command of this turn made the first commit: {to}. A rewind takes no commit back."
@@ -29,11 +38,30 @@ pub(in crate::agent) fn say(said: &Said) -> String {
             "HEAD moved from {from} to {to} in this turn. A rewind neither moves it back nor undoes what git changed \
              in files: use git for that."
         ),
-        Said::Unfinished { ends } => format!(
+        Said::Unfinished { ends, at } if is_at(at) && unfinished == Some(&**ends) => format!(
             "A command of this turn began an operation of git that is not finished. A rewind does not undo what git \
              changed in files: `{ends}` does."
         ),
+        Said::Unfinished { at, .. } => format!(
+            "A command of this turn began an operation of git, such as a merge, and left it unfinished.{}{} A rewind \
+             does not undo what git changed in files.",
+            if head.is_some() && unfinished.is_none() { " None is in progress now." } else { "" },
+            if at.is_empty() { String::new() } else { elsewhere(head, at) }
+        ),
         Said::Gap(gap) => missing(*gap),
+        Said::Begun | Said::Over => {
+            "The diff may lack what a command changed: its end is not recorded, because it still \
+             runs, or because the editor or Caliban ended before it."
+                .to_owned()
+        }
+    }
+}
+
+/// The present place of HEAD, if it is not the one where the turn left it.
+fn elsewhere(head: Option<&Head>, left: &str) -> String {
+    match head.map(Head::say) {
+        Some(now) if title(&now) != left => format!(" HEAD is at {now} now."),
+        _ => String::new(),
     }
 }
 

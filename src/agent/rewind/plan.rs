@@ -35,7 +35,7 @@ pub(super) struct File {
     pub(super) mode: Option<FileMode>,
     /// The present entry in git's index, and the entry that the rewind restores.
     pub(super) staged: Option<Staged>,
-    /// What of the file stays as it is, because it changed later.
+    /// What of the file stays as it is, because it changed later: clauses.
     pub(super) stays: Vec<&'static str>,
     /// Whether the file keeps changes that were made after the rewound ones.
     pub(super) merged: bool,
@@ -81,7 +81,7 @@ impl File {
         let mut said = self.say_content(root);
         if self.skipped.is_none() {
             for it in &self.stays {
-                said.push_str(&format!("; {it} changed later and stays"));
+                said.push_str(&format!("; {it}"));
             }
         }
         for it in &self.left {
@@ -364,7 +364,7 @@ fn take_mode_back(file: &mut File, change: &Change) {
     let now = file.mode.or(file.was_mode);
     match change.new_mode {
         Some(new) if now != Some(new) && now != Some(mode) && file.was.is_file() => {
-            file.stays.push("its permissions");
+            file.stays.push("its permissions changed later and stay");
         }
         _ => file.mode = Some(mode),
     }
@@ -377,6 +377,6 @@ fn take_entry_back(file: &mut File, change: &Change, git: &Git) {
     if now == after && change.branch == git.branch {
         file.staged = Some(Staged { before: present, after: before.clone() });
     } else if now != before {
-        file.stays.push("its entry in git's index");
+        file.stays.push("its entry in git's index changed later and stays");
     }
 }

@@ -24,10 +24,19 @@ pub enum Said {
     Committed { from: Option<String>, to: String },
     /// A command checked out another branch, or brought other commits into this one.
     Moved { from: String, to: String },
-    /// A command began a merge, a rebase or the like, which waits for the user: the words of git that end it.
-    Unfinished { ends: String },
+    /// A command began a merge, a rebase or the like, which waited for somebody to finish it: the words of git that end
+    /// it, and what was checked out then. Earlier versions did not note the latter.
+    Unfinished {
+        ends: String,
+        #[serde(default)]
+        at: String,
+    },
     /// Changes may be missing.
     Gap(Gap),
+    /// A command is about to run. If its end is not noted, its changes are not known.
+    Begun,
+    /// A command has ended, and its changes are recorded.
+    Over,
 }
 
 /// Why changes of a command may be missing from the record.
@@ -55,8 +64,10 @@ impl Note {
                 Said::Committed { from: from.map(|it| title(&it)), to: title(&to) }
             }
             Said::Moved { from, to } => Said::Moved { from: title(&from), to: title(&to) },
-            Said::Unfinished { ends } => Said::Unfinished { ends: title(&ends) },
-            gap @ Said::Gap(_) => gap,
+            Said::Unfinished { ends, at: at_head } => {
+                Said::Unfinished { ends: title(&ends), at: title(&at_head) }
+            }
+            said @ (Said::Gap(_) | Said::Begun | Said::Over) => said,
         };
         let title = title(&said_title);
         (entry.max(turn) <= HIGHEST).then_some(Note { entry, turn, at, title, said })

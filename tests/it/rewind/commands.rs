@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::kit::nvim::Nvim;
+use crate::kit::setup::kill;
 use std::fs::{self, Permissions};
 use std::process::Command;
 
@@ -114,7 +115,8 @@ fn a_rewind_takes_back_the_changes_of_a_stopped_command() {
     let sessions = scene.nvim.setup.dir().join("data/caliban/sessions");
     let log = |_: &Nvim| {
         let project = fs::read_dir(&sessions).unwrap().next().unwrap().unwrap().path();
-        project.join("main.checkpoints/changes").exists()
+        let log = fs::read_to_string(project.join("main.checkpoints/changes"));
+        log.is_ok_and(|it| it.contains("a.txt"))
     };
     scene.nvim.wait(log, "what the command changed");
     rewind(&scene, "1");
@@ -163,4 +165,36 @@ fn git_runs_no_command_that_the_repository_configures() {
     scene.nvim.keys("a");
     scene.wait_chat("You took back");
     assert_eq!(scene.on_disk("b.txt"), Some(nine()));
+}
+
+#[test]
+fn a_turn_whose_command_was_cut_off_by_the_end_of_the_editor_is_in_the_list() {
+    for is_killed in [false, true] {
+        let scene = Scene::start(|it| it.file("a.txt", nine()).size(160, 40));
+        let command = "mkfifo go; echo new > a.txt; read x < go";
+        scene.ask(Reply::new().call("s1", "shell", json!({ "command": command })));
+        scene.nvim.wait_question();
+        scene.nvim.keys(":Caliban approve<CR>");
+        let is_new = |it: &Nvim| it.setup.on_disk("a.txt").as_deref() == Some("new\n");
+        scene.nvim.wait(is_new, "the command's change");
+        let Scene { server, nvim } = scene;
+        let setup = nvim.setup.clone();
+        if is_killed {
+            let is_program =
+                |it: &&(u32, String)| it.1.ends_with("caliban") && !it.1.contains("supervisor");
+            kill(setup.processes().iter().find(is_program).unwrap().0);
+            nvim.kill();
+        } else {
+            nvim.quit_with(":qa!<CR>");
+        }
+        let scene = Scene { server, nvim: Nvim::start(&setup) };
+        scene.nvim.keys(":Caliban<CR>");
+        scene.wait_chat("Interrupted");
+        scene.nvim.keys(":Caliban rewind<CR>");
+        scene.nvim.wait_screen("1: please  changes may be missing");
+        scene.nvim.keys("1<CR>");
+        scene.nvim.wait_screen("take back all");
+        let shown = scene.nvim.buffer("/rewind");
+        assert!(shown.starts_with("The diff may lack what a command changed"), "{shown}");
+    }
 }

@@ -260,7 +260,9 @@ fn the_preview_says_that_a_turn_committed() {
     scene.nvim.wait_screen("take back all");
     let shown = scene.nvim.buffer("/rewind");
     assert!(
-        shown.contains("A command of this turn made commits. HEAD is now at main ("),
+        shown.contains(
+            "A command of this turn made commits, and HEAD is still at the last one, main ("
+        ),
         "{shown}"
     );
     assert!(shown.contains(&format!("`git reset {old}` does, and keeps the files.")), "{shown}");
@@ -304,6 +306,8 @@ fn a_rewind_overwrites_no_text_of_another_branch() {
         "{a}"
     );
     assert_eq!(b, "diff b.txt is restored (changed by a command)");
+    let about_a = shown.split("diff ").nth(1).unwrap();
+    assert_eq!(about_a.trim_end().lines().count(), 1, "a diff of a file that stays: {about_a}");
     take_all_back(&scene);
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l5", "other")));
     assert_eq!(status(&scene), "");
@@ -360,6 +364,40 @@ fn a_merge_that_stopped_is_said_and_left_to_git() {
     assert!(!heads(&scene).contains("is restored"), "{shown}");
     git(&scene, &["merge", "--abort"]);
     assert_eq!(status(&scene), "");
+}
+
+/// The preview names a command of git only while git is as the turn left it.
+#[test]
+fn the_preview_speaks_of_git_as_it_is_now() {
+    let scene = ran(|it| it, two_branches, "git commit -q --allow-empty -m more");
+    git(&scene, &["switch", "-q", "other"]);
+    preview(&scene, "1");
+    let shown = scene.nvim.buffer("/rewind");
+    assert!(shown.contains(" HEAD is at other ("), "{shown}");
+    assert!(!shown.contains("git reset") && !shown.contains("still"), "{shown}");
+    scene.nvim.keys("q");
+    git(&scene, &["switch", "-q", "main"]);
+    preview(&scene, "1");
+    assert!(scene.nvim.buffer("/rewind").contains("`git reset "));
+    scene.nvim.keys("q");
+    git(&scene, &["commit", "-q", "--allow-empty", "-m", "later"]);
+    preview(&scene, "1");
+    assert!(!scene.nvim.buffer("/rewind").contains("git reset"));
+}
+
+#[test]
+fn the_preview_names_no_end_of_a_merge_that_is_over() {
+    let diverged = |it: &Scene| {
+        two_branches(it);
+        fs::write(it.nvim.setup.path("a.txt"), nine().replace("l5", "main")).unwrap();
+        git(it, &["commit", "-qam", "main"]);
+    };
+    let scene = ran(|it| it, diverged, "git merge -q other");
+    git(&scene, &["merge", "--abort"]);
+    preview(&scene, "1");
+    let shown = scene.nvim.buffer("/rewind");
+    assert!(shown.contains("left it unfinished. None is in progress now."), "{shown}");
+    assert!(!shown.contains("--abort"), "{shown}");
 }
 
 /// A file that git ignored before is not a new file.

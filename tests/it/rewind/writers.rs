@@ -131,7 +131,10 @@ fn a_repository_that_another_program_than_git_writes_is_rewound_alike() {
     let scene = ran(|it| it.file("b.txt", "b\n"), other, command);
     preview(&scene, "1");
     let shown = scene.nvim.buffer("/rewind");
-    assert!(shown.contains("A command of this turn made commits."), "{shown}");
+    assert!(
+        shown.contains("A command of this turn made commits, and HEAD is still at "),
+        "{shown}"
+    );
     expect![[r#"
         diff a.txt is restored (changed by a command)
         diff b.txt gets its permissions (0644) and its entry in git's index back (changed by a command)

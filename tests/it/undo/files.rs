@@ -1,6 +1,7 @@
 //! An undo rewinds the files of the turns that it removes, if the user wants that.
 
 use super::wait_composer;
+use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, edit, nine};
 
@@ -119,4 +120,29 @@ fn an_undo_after_a_restart_rewinds_the_files_of_its_turns() {
     scene.nvim.keys(":Caliban rewind<CR>");
     scene.nvim.wait_screen("second");
     scene.nvim.keys("<C-c>");
+}
+
+#[test]
+fn a_rewind_of_an_undo_leaves_a_file_whose_former_name_has_a_swap_file() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE).size(200, 40));
+    let rename = serde_json::json!({ "path": "a.txt", "to": "sub/a.txt" });
+    scene.server.reply(Reply::new().call("r1", "rename", rename));
+    scene.server.reply(Reply::said("Renamed."));
+    scene.nvim.ask("first", "Renamed.");
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_hunks(0);
+    // another Neovim has the file open under its former name
+    let path = scene.nvim.setup.path("a.txt");
+    std::fs::write(&path, nine()).unwrap();
+    let other = Nvim::start(&scene.nvim.setup);
+    other.keys(":set swapfile directory=.<CR>:edit a.txt<CR>ichanged<Esc>:preserve<CR>");
+    other.wait(|it| it.setup.path(".a.txt.swp").exists(), "the swap file");
+    std::fs::remove_file(&path).unwrap();
+    scene.nvim.keys(":set directory=.<CR>:Caliban<CR>i/undo<C-s>");
+    scene.nvim.wait_screen("Type number and <Enter>");
+    scene.nvim.keys("2<CR>");
+    scene.nvim.wait_screen("take back all");
+    scene.nvim.keys("a");
+    scene.wait_chat("a.txt is not changed: a.txt: it is open in another Neovim (swap file)");
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("sub/a.txt")), (None, Some(nine())));
 }
