@@ -366,6 +366,11 @@ impl Look<'_> {
     /// The files of worktrees that go or move.
     fn worktree(&self) -> Vec<String> {
         let words = self.it.plain(&[]);
+        if let [_, path, ..] = words[..]
+            && words[0] == "add"
+        {
+            return self.new_worktree(path);
+        }
         if !matches!(words.first(), Some(&("remove" | "move" | "prune" | "repair"))) {
             return Vec::new();
         }
@@ -382,6 +387,22 @@ impl Look<'_> {
         let files = |it: std::fs::DirEntry| std::fs::read_dir(it.path()).into_iter().flatten();
         let files = entries.filter(is_meant).flat_map(files).flatten();
         files.map(|it| it.path().to_string_lossy().into_owned()).collect()
+    }
+
+    /// The settings of a new worktree: git copies those of the working tree, if it has its own.
+    fn new_worktree(&self, path: &str) -> Vec<String> {
+        let own = self.inside(&[OWN_CONFIG]).pop();
+        if !own.is_some_and(|it| Path::new(&it).is_file()) {
+            return Vec::new();
+        }
+        let common = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        let Some(common) = self.glance.line(&common) else { return Vec::new() };
+        let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let all = Path::new(&common).join(WORKTREES);
+        let numbers = (1..100).map(|it| format!("{name}{it}"));
+        let names = std::iter::once(name.to_owned()).chain(numbers);
+        let folder = names.map(|it| all.join(it)).find(|it| it.symlink_metadata().is_err());
+        folder.map(|it| it.join(OWN_CONFIG).to_string_lossy().into_owned()).into_iter().collect()
     }
 
     /// The files that differ from the trees that are read. Git itself does this when it gives up a merge.

@@ -183,6 +183,8 @@ pub(super) const TABLE: &[Flow] = &[
     flow("worktree that is moved", "", &["git worktree add -q out/w plain", "git worktree move out/w out/v", "git -C out/v status --short"], Asked),
     flow("worktree whose folder is deleted", "", &["git worktree add -q out/w plain", "rm -rf out/w", "git worktree prune"], Asked),
     flow("worktree with settings of its own", "git config extensions.worktreeConfig true", &["git worktree add -q out/w plain", "git worktree remove out/w"], Asked),
+    flow("worktree of a sparse checkout", "git sparse-checkout set src", &["git worktree add -q out/w locked", "git -C out/w status --short"], Asked),
+    flow("worktree of a sparse checkout in a list of commands", "git sparse-checkout set src", &["git worktree add -q out/w locked && ls out/w"], Refused),
     flow("worktree that is removed from another one", "", &["git worktree add -q out/w plain", "git worktree add -q out/v locked", "git -C out/v worktree remove ../w"], Asked),
     flow("worktree with a new branch", "", &["git worktree add -q -b topic out/w", "cd out/w && echo x > x.txt && git add x.txt && git commit -qm x"], Same),
     flow("submodule", SUBMODULE, &["git submodule add -q ../sub.git out2", "git commit -qm sub"], Asked),
