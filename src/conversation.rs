@@ -225,6 +225,12 @@ impl Conversation {
         }
     }
 
+    /// The unsaved files that the question about an open call has named, as the user sees them.
+    pub fn named_unsaved(&self, call: &CallId) -> &[String] {
+        let open = self.session.open().iter().find(|it| it.call.id == *call);
+        open.map_or(&[], |it| &it.named_unsaved)
+    }
+
     /// Saves events: in the journal while a turn runs, otherwise by writing the whole session's file. An error means
     /// that not all events are on disk; the user has been told.
     fn save(&mut self, events: &[Event], sync: bool) -> io::Result<()> {

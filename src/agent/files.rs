@@ -128,6 +128,8 @@ impl Files {
     ) -> work::Job {
         let tool = desk.tools.find(&call.tool);
         let changes = tool.is_some_and(Tool::changes);
+        let named = conversation.named_unsaved(&call.id);
+        let agreed = |it: &&PathBuf| named.contains(&tool::path::show(&desk.root, it));
         let keeper =
             if tool.is_some_and(Tool::acts) { self.record.keeper(conversation) } else { None };
         work::Job {
@@ -144,6 +146,7 @@ impl Files {
                 Vec::new()
             },
             unsaved: self.unsaved.clone(),
+            agreed: self.unsaved.iter().filter(agreed).cloned().collect(),
             keeper: keeper.map(|it| (it, self.record.touched_files(conversation))),
         }
     }
@@ -161,6 +164,7 @@ impl Files {
             observations: self.known.observations(),
             watched: self.known.watched(&conversation.session, desk),
             unsaved: Vec::new(),
+            agreed: Vec::new(),
             keeper: None,
         }
     }

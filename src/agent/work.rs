@@ -51,6 +51,8 @@ pub(super) struct Job {
     pub(super) watched: Vec<Watched>,
     /// Files to save before a command runs, because the command reads them from disk.
     pub(super) unsaved: Vec<PathBuf>,
+    /// Those of them that the question about the command has named: the user has agreed to save them.
+    pub(super) agreed: Vec<PathBuf>,
     /// For a command, a pair: the keeper, which stores the files that the command changes; and the paths of the files
     /// that the session has changed before.
     pub(super) keeper: Option<(Keeper, Vec<PathBuf>)>,
@@ -87,7 +89,7 @@ impl Looked {
 pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let acts = job.desk.tools.find(&call.tool).is_some_and(Tool::acts);
     if acts && !job.unsaved.is_empty() {
-        let unsaved = job.desk.workspace.save(job.unsaved.clone()).await;
+        let unsaved = job.desk.workspace.save(job.unsaved.clone(), job.agreed.clone()).await;
         let root = &job.desk.root;
         let paths = unsaved.iter().map(|it| tool::path::show(root, it)).collect();
         let _ = job.results.send(Input::Unsaved { paths });

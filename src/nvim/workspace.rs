@@ -125,9 +125,9 @@ impl Workspace for Buffers {
         })
     }
 
-    fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
+    fn save(&self, paths: Vec<PathBuf>, agreed: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
         Box::pin(async move {
-            let asked = self.link.editor.call(ToNvim::Save { paths }).await;
+            let asked = self.link.editor.call(ToNvim::Save { paths, agreed }).await;
             asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
         })
     }

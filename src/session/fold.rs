@@ -84,6 +84,10 @@ impl Session {
     }
 
     fn set_begun(&mut self, call: &CallId) {
+        // a new mode or rule may let a call run before the user has answered the question
+        if self.open().iter().any(|it| it.call.id == *call && it.state != State::Allowed) {
+            self.name_unsaved(call, Vec::new());
+        }
         self.note_begun(call);
         self.set(call, State::Running);
     }
@@ -231,6 +235,18 @@ impl Session {
     fn ask(&mut self, call: &CallId, question: &str) {
         self.note_asked(question);
         self.set_asking(call);
+        let is_named =
+            !self.unsaved.is_empty() && question.ends_with(&say::saved_first(&self.unsaved));
+        let named = if is_named { self.unsaved.clone() } else { Vec::new() };
+        self.name_unsaved(call, named);
+    }
+
+    fn name_unsaved(&mut self, call: &CallId, named: Vec<String>) {
+        if let Phase::Acting { open, .. } = &mut self.phase
+            && let Some(it) = open.iter_mut().find(|it| it.call.id == *call)
+        {
+            it.named_unsaved = named;
+        }
     }
 
     fn apply_question(&mut self, event: &Event) {
@@ -294,6 +310,7 @@ impl Session {
             access,
             judged,
             is_changed: false,
+            named_unsaved: Vec::new(),
             diff: Vec::new(),
             state: State::Ready,
         }

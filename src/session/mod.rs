@@ -198,6 +198,8 @@ pub struct Open {
     pub is_changed: bool,
     /// What the call changes in each file, as far as the changes are in buffers.
     pub diff: Vec<FileDiff>,
+    /// The unsaved files that the question about the call has named.
+    pub named_unsaved: Vec<String>,
     pub state: State,
 }
 

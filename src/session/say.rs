@@ -59,9 +59,17 @@ pub(super) fn is_paused(reply: &Reply) -> bool {
 pub(super) fn question(question: Question<'_>, unsaved: &[String]) -> Option<String> {
     let mut text = question.text()?;
     if matches!(question, Question::Run { .. } | Question::Input { .. }) && !unsaved.is_empty() {
-        text.push_str(&format!("\n{} will be saved first.", unsaved.join(", ")));
+        text.push_str(&saved_first(unsaved));
     }
     Some(text)
+}
+
+/// The end of a question about a command that reads unsaved files from disk.
+pub(super) fn saved_first(unsaved: &[String]) -> String {
+    format!(
+        "\n{} will be saved first, with unsaved text of your own, unless it changed on disk.",
+        unsaved.join(", ")
+    )
 }
 
 /// The question about a command whose start could not be recorded on disk.

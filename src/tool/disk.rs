@@ -71,7 +71,7 @@ impl Workspace for Disk {
         std::future::ready(enter_all(self, &proposals)).boxed()
     }
 
-    fn save(&self, _paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
+    fn save(&self, _paths: Vec<PathBuf>, _agreed: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
         std::future::ready(Vec::new()).boxed()
     }
 

@@ -368,9 +368,9 @@ pub trait Workspace: Send + Sync {
     /// The files of the project that have a loaded buffer with a text that differs from the disk. A search reads files
     /// from disk, so it needs to know these files.
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>>;
-    /// Saves those of these files whose buffer is changed and has no pending hunks. Returns the files whose text still
-    /// differs from the disk.
-    fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
+    /// Saves those of these files whose buffer is changed and has no pending hunks. A file with unsaved text of the
+    /// user's own is saved only if `agreed` has its path. Returns the files whose text still differs from the disk.
+    fn save(&self, paths: Vec<PathBuf>, agreed: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
     /// The stamps of these files, in their order.
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>>;
     /// Records that the model knows this text of a file. Later the model is told the user's own changes to this text.

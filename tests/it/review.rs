@@ -18,6 +18,7 @@ mod look;
 mod moved;
 mod named;
 mod order;
+mod own_text;
 pub mod reopened;
 mod rest;
 mod saves;

@@ -149,6 +149,23 @@ function M.adopt(buf)
   renamed[buf], stamps[buf] = nil, M.stamp(buf)
 end
 
+--- Answers Neovim in a FileChangedShell autocommand: the buffer keeps its text. Neovim will then ask the user before it
+--- writes the buffer, unless only the time of the file has changed.
+---@param buf integer
+---@return string why `v:fcs_reason`
+function M.keep_text(buf)
+  local why = vim.v.fcs_reason
+  if why == 'time' then
+    -- there is nothing to ask about, and Neovim notes the time
+    vim.v.fcs_choice = 'ask'
+    M.adopt(buf)
+  else
+    vim.v.fcs_choice = ''
+    stamps[buf] = stamps[buf] or 'before the change'
+  end
+  return why
+end
+
 --- Whether a buffer got another name, and was not read or written since.
 ---@param buf integer
 ---@return boolean
@@ -209,7 +226,11 @@ function M.check(buf, choice)
     [BUF] = buf,
     callback = function()
       why = vim.v.fcs_reason
-      vim.v.fcs_choice = why == 'deleted' and '' or choice
+      if choice == 'reload' and why ~= 'deleted' then
+        vim.v.fcs_choice = choice
+      else
+        M.keep_text(buf)
+      end
     end,
   })
   M.checktime(buf)
@@ -250,6 +271,9 @@ function M.write(buf, force)
   elseif vim.uv.fs_stat(path) and vim.fn.filewritable(path) == 0 then
     -- `:write!` would override the permissions
     return 'there is no permission to write it'
+  elseif not force and M.stale(buf) and vim.uv.fs_stat(path) then
+    -- Neovim would ask the user
+    return 'it changed on disk too'
   end
   local ok, err = bytes.keep_end(buf, function()
     vim.fn.mkdir(vim.fs.dirname(path), 'p')

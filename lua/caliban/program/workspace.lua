@@ -9,6 +9,7 @@ local names = require('caliban.editor.name')
 ---@field pending fun(buf: integer): integer the number of hunks that must not be written to disk yet
 ---@field undecided fun(buf: integer): boolean whether a hunk or the file itself waits for the user's decision
 ---@field gone fun(buf: integer): boolean whether the model has deleted the file, and the buffer only shows its text
+---@field agreed fun(buf: integer): boolean whether the unsaved text is exactly what the user has agreed to
 ---@field saved fun(buf: integer) called after the buffer was written
 
 ---@type caliban.Reviewing
@@ -20,6 +21,9 @@ local reviews = {
     return false
   end,
   gone = function()
+    return false
+  end,
+  agreed = function()
     return false
   end,
   saved = function() end,
@@ -109,7 +113,8 @@ function M.stamps(message)
   end, message.paths)
 end
 
---- Saves modified files, except files that have pending hunks or have changed on disk.
+--- Saves modified files, except files that have pending hunks or have changed on disk. A file with
+--- unsaved text of the user's own is saved only if the user has agreed.
 ---@param message caliban.Save
 ---@return string[] # the paths of the modified files that were not saved
 function M.save(message)
@@ -123,7 +128,8 @@ function M.save(message)
     then
       return false
     elseif
-      reviews.pending(buf) > 0
+      not (reviews.agreed(buf) or vim.list_contains(message.agreed, path))
+      or reviews.pending(buf) > 0
       or not file.ordinary(buf)
       or file.check(buf, '')
       or file.stale(buf)

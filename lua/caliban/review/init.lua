@@ -5,6 +5,7 @@ local M = {}
 local arrival = require('caliban.review.arrival')
 local pending = require('caliban.review.pending')
 local registry = require('caliban.review.registry')
+require('caliban.review.answers')
 require('caliban.review.restore.record')
 require('caliban.review.ui.overlay')
 require('caliban.review.ui.syntax')

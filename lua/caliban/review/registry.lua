@@ -473,25 +473,4 @@ require('caliban.program.process').listen({
   end,
 })
 
-require('caliban.program.workspace').listen({
-  pending = function(buf)
-    local r = M.of(buf)
-    return r and not r.auto and tracking.count(r) or 0
-  end,
-  undecided = function(buf)
-    local r = M.of(buf)
-    return r ~= nil and not r.auto and state.count(r) > 0
-  end,
-  gone = function(buf)
-    local r = M.of(buf)
-    return r ~= nil and whole.gone(r)
-  end,
-  saved = function(buf)
-    local r = M.of(buf)
-    if r then
-      tracking.set_own(r, false)
-    end
-  end,
-})
-
 return M

@@ -237,6 +237,7 @@ end
 ---@return string why the buffer was not written; '' if it was
 ---@return boolean changed whether autocommands of the write changed the text
 local function write(r, disk)
+  state.set_attempt(r, nil)
   if disk and disk ~= r.origin then
     M.merge(r, 'changed')
   end
@@ -256,6 +257,7 @@ local function write(r, disk)
   local tick = api.nvim_buf_get_changedtick(r.buf) + (vim.bo[r.buf].modified and 1 or 0)
   local failed = file.write(r.buf, disk ~= nil) or ''
   local loaded = api.nvim_buf_is_loaded(r.buf)
+  state.set_attempt(r, failed ~= '' and texts[r] or nil)
   if failed ~= '' and loaded and disk then
     local now = file.disk(r.buf)
     -- Neovim writes over the file if it makes no backup

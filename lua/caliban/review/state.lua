@@ -40,6 +40,7 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field was? string the path before the renaming that the user has agreed to
 ---@field auto boolean auto-edit mode: the pending hunks are written at once
 ---@field unwritten? boolean whether this has failed
+---@field attempt? string the agreed text, if the last write of it failed
 ---@field binary boolean whether the file is binary, so that the buffer does not show its bytes
 ---@field created boolean whether the buffer was created for the review
 ---@field origin? string the file's text on disk as last seen; nil if the text is not known
@@ -352,6 +353,21 @@ function M.set_clash(r, why)
   r.clash = why
 end
 
+--- Records the agreed text if the write of it has failed.
+---@param r caliban.Review
+---@param text? string
+function M.set_attempt(r, text)
+  r.attempt = text
+end
+
+--- Whether a text is the agreed text whose write has failed.
+---@param r caliban.Review
+---@param text string
+---@return boolean
+function M.is_attempt(r, text)
+  return r.attempt == text
+end
+
 --- Records in auto-edit mode whether the pending hunks could not be written.
 ---@param r caliban.Review
 ---@param unwritten boolean
@@ -370,7 +386,7 @@ end
 ---@param r caliban.Review
 ---@param text string
 function M.written(r, text)
-  r.clash, r.origin, r.unwritten = nil, text, false
+  r.clash, r.origin, r.unwritten, r.attempt = nil, text, false, nil
   tracking.set_own(r, false)
 end
 

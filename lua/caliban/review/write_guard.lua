@@ -103,8 +103,7 @@ local function follow_disk(buf, it)
     group = group,
     [BUF] = buf,
     callback = function()
-      vim.v.fcs_choice = ''
-      it.changed(vim.v.fcs_reason)
+      it.changed(file.keep_text(buf))
     end,
   })
 end

@@ -29,8 +29,8 @@ impl Workspace for Trap {
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
         self.0.changed()
     }
-    fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
-        self.0.save(paths)
+    fn save(&self, paths: Vec<PathBuf>, agreed: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
+        self.0.save(paths, agreed)
     }
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>> {
         self.0.consult(question)
@@ -110,7 +110,8 @@ async fn ran(desk: &Desk, call: ToolCall) -> ToolAnswer {
     let (results, mut answers) = mpsc::unbounded_channel();
     let observations = mpsc::unbounded_channel().0;
     let (watched, unsaved, keeper) = (Vec::new(), Vec::new(), None);
-    let job = Job { desk: desk.clone(), results, observations, watched, unsaved, keeper };
+    let agreed = Vec::new();
+    let job = Job { desk: desk.clone(), results, observations, watched, unsaved, agreed, keeper };
     run(job, TurnId(1), call).await;
     let Some(Input::Answered { answer, .. }) = answers.recv().await else { panic!("no answer") };
     answer

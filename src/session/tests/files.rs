@@ -55,3 +55,22 @@ fn a_verdict_may_arrive_before_the_report_that_its_edit_is_in_the_buffer() {
         "#]],
     );
 }
+
+/// A call may also begin because a new mode or rule allows it while its question is open.
+#[test]
+fn only_an_answer_to_its_question_lets_a_command_save_text_of_the_users_own() {
+    for is_answered in [true, false] {
+        let mut session = opened();
+        session.step(send("go"));
+        session.step(Input::Unsaved { paths: vec!["a.rs".into()] });
+        session.step(reply(T1, "", &[("c1", "run")]));
+        assert_eq!(session.open()[0].named_unsaved, ["a.rs"]);
+        if is_answered {
+            session.step(rule("c1", Ruling::Once));
+        } else {
+            session.apply(&Event::Started { turn: T1, call: CallId("c1".into()) });
+        }
+        assert_eq!(session.open()[0].state, State::Running);
+        assert_eq!(session.open()[0].named_unsaved.is_empty(), !is_answered);
+    }
+}

@@ -214,7 +214,7 @@ impl Workspace for Buffers {
     fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>> {
         self.disk.propose(turn, proposals)
     }
-    fn save(&self, _paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
+    fn save(&self, _paths: Vec<PathBuf>, _agreed: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
         std::future::ready(Vec::new()).boxed()
     }
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>> {

@@ -44,7 +44,9 @@ fn unsaved() -> Scene {
 fn a_command_offers_to_save_unsaved_accepted_text_first() {
     let scene = unsaved();
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
-    scene.wait_chat("a.txt will be saved first.");
+    scene.wait_chat(
+        "a.txt will be saved first, with unsaved text of your own, unless it changed on disk.",
+    );
     scene.server.reply(Reply::said("I see."));
     scene.nvim.wait_question();
     scene.nvim.keys(":Caliban approve<CR>");

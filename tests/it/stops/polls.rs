@@ -174,7 +174,7 @@ impl Workspace for Files {
         counted(&self.0, async { Vec::new() })
     }
 
-    fn save(&self, _: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
+    fn save(&self, _: Vec<PathBuf>, _: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
         counted(&self.0, async { Vec::new() })
     }
 
