@@ -47,21 +47,8 @@ fn call(turn: usize) -> ToolCall {
 /// The messages of a turn: a prompt, a call, its output, a reply.
 fn turn(n: usize, output: usize) -> [Message; 4] {
     let text = |bytes| Block::Text { text: words(bytes, n) };
-    let answer = ToolAnswer {
-        id: call(n).id,
-        text: format!("part {n}\n{}", words(output, n)),
-        failed: false,
-        summary: "ok".into(),
-        output: None,
-        images: Vec::new(),
-        job_end: None,
-        foreign: None,
-        session: None,
-        diff: Vec::new(),
-        inquiry: None,
-        fault: false,
-        verdict: false,
-    };
+    let output = format!("part {n}\n{}", words(output, n));
+    let answer = ToolAnswer::done(&call(n).id, output, "ok");
     let prompt = format!("prompt {n}: {}", words(80, n));
     [
         said(Role::User, vec![Block::Text { text: prompt }]),

@@ -253,6 +253,12 @@ pub enum Event {
     Noted {
         text: String,
     },
+    /// The user has decided again on the changes of an answered call. The call's line in the chat shows this summary.
+    Judged {
+        call: CallId,
+        summary: String,
+        failed: bool,
+    },
     /// A command goes on in the background, as the job of this number.
     JobBegan {
         job: u32,

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 /// A tool call's id from the provider, or one made by the program if the provider gave none.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub String);
 
@@ -169,7 +169,8 @@ pub enum Input {
     },
 }
 
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct ToolAnswer {
     pub id: CallId,
     /// The answer's text for the model. Empty if the text is in the file `output` and has not been loaded.
@@ -184,6 +185,10 @@ pub struct ToolAnswer {
     /// Whether the text tells a decision of the user: a verdict on an edit, or why a call may not run.
     #[serde(default)]
     pub verdict: bool,
+    /// Whether the user's last verdict, which the model got in a note, is the opposite of what `failed` says. The
+    /// summary is that of the last verdict.
+    #[serde(default)]
+    pub reversed: bool,
     /// A few words for the right end of the tool's line in the chat: `80 lines`, `2 hunks · 1 rejected`.
     #[serde(default)]
     pub summary: String,
@@ -213,22 +218,7 @@ pub struct ToolAnswer {
 
 impl ToolAnswer {
     pub fn done(call: &CallId, text: String, summary: impl Into<String>) -> ToolAnswer {
-        let (id, summary) = (call.clone(), summary.into());
-        ToolAnswer {
-            id,
-            text,
-            failed: false,
-            fault: false,
-            verdict: false,
-            summary,
-            output: None,
-            images: Vec::new(),
-            job_end: None,
-            foreign: None,
-            inquiry: None,
-            session: None,
-            diff: Vec::new(),
-        }
+        ToolAnswer { id: call.clone(), text, summary: summary.into(), ..ToolAnswer::default() }
     }
 
     pub fn failed(call: &CallId, text: String, summary: impl Into<String>) -> ToolAnswer {

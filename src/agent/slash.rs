@@ -95,8 +95,9 @@ fn call(
             let context = context.into_iter().chain([excerpt]).collect();
             agent.prepare_message(Prompt { text, context, steer, model, ..Prompt::default() });
         }
-        Ok(Called::Skill(text, skill)) => {
-            agent.prepare(text, [skill].into_iter().chain(context).collect(), steer);
+        Ok(Called::Skill(message, skill)) => {
+            let skill = Excerpt { keyword: text, ..skill };
+            agent.prepare(message, [skill].into_iter().chain(context).collect(), steer);
         }
         Err(why) => agent.conversation.bounce(text, context, why),
     }

@@ -72,6 +72,7 @@ mod tests {
             inquiry: None,
             fault: false,
             verdict: false,
+            reversed: false,
             session: None,
             diff: Vec::new(),
         }

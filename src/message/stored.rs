@@ -11,6 +11,7 @@ impl Serialize for ToolAnswer {
             failed,
             fault,
             verdict,
+            reversed,
             summary,
             output,
             images,
@@ -20,13 +21,15 @@ impl Serialize for ToolAnswer {
             session,
             diff,
         } = self;
-        let mut fields = serializer.serialize_struct("ToolAnswer", 12)?;
+        let mut fields = serializer.serialize_struct("ToolAnswer", 13)?;
         fields.serialize_field("id", id)?;
         match output {
             Some(file) => fields.serialize_field("output", file)?,
             None => fields.serialize_field("text", text)?,
         }
-        for (name, flag) in [("failed", failed), ("fault", fault), ("verdict", verdict)] {
+        let flags =
+            [("failed", failed), ("fault", fault), ("verdict", verdict), ("reversed", reversed)];
+        for (name, flag) in flags {
             if *flag {
                 fields.serialize_field(name, flag)?;
             }

@@ -256,21 +256,9 @@ impl Answer {
 
 impl From<Answer> for ToolAnswer {
     fn from(it: Answer) -> ToolAnswer {
-        ToolAnswer {
-            summary: it.summary(),
-            id: it.call,
-            text: it.text,
-            failed: it.failed,
-            output: None,
-            images: Vec::new(),
-            job_end: None,
-            foreign: None,
-            inquiry: None,
-            fault: false,
-            verdict: true,
-            session: None,
-            diff: Vec::new(),
-        }
+        let summary = it.summary();
+        let answer = ToolAnswer::done(&it.call, it.text, summary);
+        ToolAnswer { failed: it.failed, verdict: true, ..answer }
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
         inquiry: None,
         fault: false,
         verdict: false,
+        reversed: false,
         session: None,
         diff: Vec::new(),
     })

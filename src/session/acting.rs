@@ -263,9 +263,14 @@ impl Session {
         }
     }
 
+    /// Takes a verdict on a call that was already answered.
     fn note_verdict(&mut self, answer: ToolAnswer, step: &mut Step) {
-        self.late.push((answer.id, answer.text.clone()));
-        self.record(Event::Noted { text: answer.text }, step);
+        let ToolAnswer { id: call, text, summary, failed, verdict, .. } = answer;
+        self.late.push((call.clone(), text.clone()));
+        if verdict {
+            self.record(Event::Judged { call, summary, failed }, step);
+        }
+        self.record(Event::Noted { text }, step);
     }
 
     pub(super) fn review_lost(&mut self, path: PathBuf, step: &mut Step) {

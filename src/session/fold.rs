@@ -59,7 +59,7 @@ impl Session {
             Event::Knew { path, hash } => self.set_known(path, hash.as_deref()),
             Event::Titled { title } => self.title.clone_from(title),
             Event::Named(named) => self.set_name(named),
-            Event::Noted { text } => self.notes.push(text.clone()),
+            Event::Noted { .. } | Event::Judged { .. } => self.apply_note(event),
             Event::JobBegan { .. } | Event::JobEnded { .. } => self.apply_job(event),
             Event::Told { text } | Event::Listed { text, .. } => {
                 self.say(Role::Note, vec![Block::Text { text: text.clone() }]);
@@ -325,6 +325,35 @@ impl Session {
             && let Some(it) = open.iter_mut().find(|it| it.call.id == *id)
         {
             it.diff.extend(diff.cloned());
+        }
+    }
+
+    fn apply_note(&mut self, event: &Event) {
+        match event {
+            Event::Noted { text } => self.notes.push(text.clone()),
+            Event::Judged { call, summary, failed } => self.judge_answered(call, summary, *failed),
+            _ => (),
+        }
+    }
+
+    /// Puts the user's last verdict on a call into the call's answer. The model gets the verdict as a note.
+    fn judge_answered(&mut self, id: &CallId, summary: &str, failed: bool) {
+        let open = match &mut self.phase {
+            Phase::Acting { open, .. } => &mut open[..],
+            _ => &mut [],
+        };
+        let open = open.iter_mut().filter_map(|it| match &mut it.state {
+            State::Done(answer) => Some(answer),
+            _ => None,
+        });
+        let blocks = self.messages.iter_mut().rev().flat_map(|it| &mut it.blocks);
+        let said = blocks.filter_map(|it| match it {
+            Block::Answer(answer) => Some(answer),
+            _ => None,
+        });
+        if let Some(answer) = open.chain(said).find(|it| it.id == *id) {
+            summary.clone_into(&mut answer.summary);
+            answer.reversed = answer.failed != failed;
         }
     }
 

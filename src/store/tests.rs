@@ -100,6 +100,7 @@ fn answer(id: &str) -> ToolAnswer {
         inquiry: None,
         fault: false,
         verdict: false,
+        reversed: false,
         session: None,
         diff: Vec::new(),
     }

@@ -320,5 +320,5 @@ pub(super) fn result(answer: &ToolAnswer, took_ms: Option<u64>) -> String {
 
 /// Whether an answer says that the call failed, or that what it ran ended badly.
 pub(super) fn is_failure(answer: &ToolAnswer) -> bool {
-    answer.failed || answer.fault
+    answer.failed != answer.reversed || answer.fault
 }

@@ -292,7 +292,7 @@ impl View {
     }
 
     /// Hides a call, or shows it again.
-    fn cover(&mut self, call: &CallId, covered: bool) {
+    pub(super) fn cover(&mut self, call: &CallId, covered: bool) {
         let Some(at) = self.calls.get(call).copied() else { return };
         if self.blocks[at].covered != covered {
             self.blocks[at].covered = covered;
@@ -387,6 +387,18 @@ impl View {
             self.close_tool(before);
         }
         self.fold_around(at);
+    }
+
+    /// Shows the user's last verdict on an answered call.
+    pub(super) fn judged(&mut self, call: &CallId, summary: &str, failed: bool) {
+        let Some(at) = self.calls.get(call).copied() else { return };
+        if let Content::Tool(tool) = &mut self.blocks[at].content
+            && let Some(answer) = &mut tool.answer
+        {
+            summary.clone_into(&mut answer.summary);
+            answer.reversed = answer.failed != failed;
+            self.set_right(call, summary, tone(failed));
+        }
     }
 
     fn close_tool(&mut self, at: usize) {

@@ -67,13 +67,18 @@ pub(super) fn push_clean(out: &mut String, text: &str, unfinished: &mut String) 
     }
 }
 
-/// The lines of a user's message, and a line for each of its excerpts.
+/// The lines of a user's message, as the user typed it, and a line for each of its excerpts.
 pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
+    let mut keywords = blocks.iter().filter_map(|it| match it {
+        Part::Excerpt(it) => Some(it.keyword.as_str()),
+        _ => None,
+    });
+    let typed = keywords.find(|it| it.starts_with('/'));
     let mut lines = Vec::new();
     let mut below = Vec::new();
     for block in blocks {
         match block {
-            Part::Text { text } => lines.extend(prompt(text)),
+            Part::Text { text } => lines.extend(prompt(typed.unwrap_or(text))),
             Part::Excerpt(Excerpt {
                 kind:
                     ExcerptKind::Instructions

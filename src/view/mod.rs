@@ -229,6 +229,7 @@ impl View {
             Event::Started { call, .. } => self.started(call, now_ms),
             Event::Proposed { call, what, diff, .. } => self.proposed(call, *what, diff.as_deref()),
             Event::Answered { answer, .. } => self.answered_now(answer, now_ms),
+            Event::Judged { call, summary, failed } => self.judged(call, summary, *failed),
             Event::Instructed { files } => self.instructed(files),
             Event::Noted { text } => self.notice(&second_person::worded(text)),
             Event::Told { text } | Event::JobEnded { note: text, .. } => self.notice(text),

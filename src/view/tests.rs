@@ -145,6 +145,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         inquiry: None,
         fault: false,
         verdict: false,
+        reversed: false,
         session: None,
         diff: Vec::new(),
     };

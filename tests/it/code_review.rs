@@ -102,6 +102,11 @@ fn undo_of_a_slash_review_puts_the_command_back_into_the_composer() {
     let server = Server::start();
     let nvim = Nvim::start(&repository().anthropic(&server));
     review(&nvim, &server, "/review Mind the case.");
+    let shown = nvim.transcript();
+    assert!(
+        shown.contains("/review Mind the case.\n") && !shown.contains("as the skill"),
+        "{shown}"
+    );
     nvim.keys("i/undo<C-s>");
     nvim.wait(|it| it.composer() == "/review Mind the case.", "the command in the composer");
     let _ = fs::write(nvim.setup.path("a.txt"), "one\nthree\n");

@@ -101,6 +101,9 @@ fn a_slash_command_loads_a_skill_with_a_message() {
     nvim.wait_transcript("Two.");
     let dir = nvim.setup.dir().display().to_string();
     let said = |at: usize| server.requests()[at].last_user_text().replace(&dir, "DIR");
+    let shown = nvim.transcript();
+    assert!(shown.contains("/skill prose the letter\n"), "{shown}");
+    assert!(shown.contains("/skill prose\n") && !shown.contains("Use the skill"), "{shown}");
     expect![[r#"
         <skill path="DIR/config/caliban/skills/prose/SKILL.md">
         The skill `prose`. Paths in the skill are relative to DIR/config/caliban/skills/prose.

@@ -124,6 +124,10 @@ fn the_line_of_a_task_shows_what_the_subagent_does_and_opens_its_chat() {
     scene.wait_chat("▾ task  Find it");
     scene.wait_chat("main-task · thinking · 1 request");
     scene.nvim.keys(":Caliban<CR>");
+    let row =
+        |it: &Nvim| it.screen().lines().find(|it| it.contains("task  Find it")).map(str::to_owned);
+    scene.nvim.wait(|it| row(it).is_some_and(|it| it.contains("running")), "the task's line");
+    assert!(!scene.nvim.screen().contains("done"), "{}", scene.nvim.screen());
     scene.nvim.go_to_transcript("task  Find it");
     scene.nvim.keys("gf");
     scene.nvim.wait_session("main-task");

@@ -43,6 +43,34 @@ fn a_decision_that_was_undone_is_not_counted() {
     assert_eq!(scene.said().lines().last(), Some("a.txt: 2 accepted, saved"));
 }
 
+/// The words at the right end of the edit's line in the chat, and the highlight group of its summary.
+fn wait_line(scene: &Scene, words: &str) {
+    let is_there = |line: &str| line.contains("edit") && line.trim_end().ends_with(words);
+    scene.nvim.wait(|it| it.screen_marked("Caliban").lines().any(is_there), words);
+}
+
+#[test]
+fn the_line_of_an_edit_has_the_last_verdict_also_after_a_restart() {
+    for [first, then, words] in
+        [["A", "R", "⟦CalibanError|2 rejected⟧"], ["R", "A", "⟦CalibanDim|2 accepted⟧"]]
+    {
+        let scene = Scene::two_hunks(|it| it.size(160, 40));
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys(&format!("\\{first}"));
+        scene.wait_idle("I see.");
+        scene.nvim.keys("u");
+        scene.wait_hunks(2);
+        scene.nvim.keys(&format!("\\{then}"));
+        scene.wait_hunks(0);
+        wait_line(&scene, words);
+        let told = scene.told_next();
+        assert!(told.contains(if then == "A" { "accepted" } else { "rejected" }), "{told}");
+        let scene = quit(scene);
+        scene.nvim.keys(":Caliban<CR>");
+        wait_line(&scene, words);
+    }
+}
+
 #[test]
 fn an_accepted_hunk_edited_later_stays_accepted() {
     let scene = Scene::two_hunks(|it| it);

@@ -33,6 +33,7 @@ fn answer(id: &str, text: &str) -> Block {
         inquiry: None,
         fault: false,
         verdict: false,
+        reversed: false,
         session: None,
         diff: Vec::new(),
     })

@@ -54,6 +54,7 @@ fn answered() -> impl Strategy<Value = ToolAnswer> {
             failed,
             fault,
             verdict,
+            reversed: false,
             summary: said.clone(),
             output: is_apart.then(|| said.clone()),
             images: if edits { vec![image] } else { Vec::new() },

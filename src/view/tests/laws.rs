@@ -159,6 +159,7 @@ impl Driven {
                     inquiry: None,
                     fault: false,
                     verdict: false,
+                    reversed: false,
                     session: None,
                     diff: Vec::new(),
                 };

@@ -158,21 +158,7 @@ impl Live {
     fn answer(&mut self, id: &str) {
         let turn = self.now.session.turn().unwrap();
         let text = format!("{id} says\nthis");
-        let answer = ToolAnswer {
-            id: CallId(id.into()),
-            text,
-            failed: false,
-            summary: String::new(),
-            output: None,
-            images: Vec::new(),
-            job_end: None,
-            foreign: None,
-            inquiry: None,
-            fault: false,
-            verdict: false,
-            session: None,
-            diff: Vec::new(),
-        };
+        let answer = ToolAnswer::done(&CallId(id.into()), text, "");
         self.take(Input::Answered { turn, answer }, false);
     }
 

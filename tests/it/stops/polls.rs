@@ -371,21 +371,7 @@ impl Talk {
                 Show::Event(Event::Proposed { call, path, .. }) => {
                     assert_eq!(self.ended, 0, "proposed after the end");
                     let text = "The user accepted 1 change.".to_owned();
-                    let answer = ToolAnswer {
-                        id: call,
-                        text,
-                        failed: false,
-                        summary: String::new(),
-                        output: None,
-                        images: Vec::new(),
-                        job_end: None,
-                        foreign: None,
-                        inquiry: None,
-                        fault: false,
-                        verdict: false,
-                        session: None,
-                        diff: Vec::new(),
-                    };
+                    let answer = ToolAnswer::done(&call, text, "");
                     let answers = vec![answer];
                     let _ = inbox.send(Command::Reviewed(Decided {
                         answers,
