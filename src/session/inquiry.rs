@@ -102,7 +102,10 @@ impl Session {
                 given.push(Given::words(&open.marked, it));
             }
             Response::Skip => given.push(Given::Skipped),
-            Response::Back if at > 0 => drop(given.pop()),
+            Response::Back if at > 0 => {
+                let before = given.pop().filter(|_| open.questions[at - 1].multiple);
+                marked = before.map(|it| it.chosen().to_vec()).unwrap_or_default();
+            }
             _ => return,
         }
         let is_over = given.len() == open.questions.len();

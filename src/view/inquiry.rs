@@ -45,6 +45,9 @@ impl View {
     pub(super) fn hide_inquiry(&mut self) {
         let is_shown = |at: &usize| self.blocks.get(*at).is_some_and(|it| it.shape == Shape::Ask);
         if let Some(at) = self.inquiry.shown.take().filter(is_shown) {
+            if let Some(call) = self.blocks[at].call.clone() {
+                self.cover(&call, false);
+            }
             self.remove(at);
         }
     }
@@ -92,7 +95,7 @@ fn question(inquiry: &Inquiry) -> Option<Question> {
     let text = lines::clean(&text);
     let keys =
         Keys::Choice { options: asked.options.len(), is_first: at == 0, multiple: asked.multiple };
-    Some(Question::new(&text, keys).of_call(at))
+    Some(Question::new(&text, keys).of_call(at).covering(true))
 }
 
 /// An option in one line: its number, its mark if several may be chosen, its label and its description.

@@ -91,7 +91,6 @@ fn the_answer_to_the_models_question_is_the_next_prompt_in_every_dialect() {
         I look.
 
         ▸ read  path="a.txt"
-        ▸ ask  Which database?
         ▸ read  path="a.txt"
 
         ? Which database?
@@ -137,8 +136,6 @@ fn several_questions_are_answered_one_after_the_other_and_sent_together() {
     expect![[r#"
         go
 
-        ▸ ask  Which database? (and 2 more)
-
         ? 1 of 3: Which database?
           1  SQLite (suggested)
           2  Postgres
@@ -162,8 +159,9 @@ fn several_questions_are_answered_one_after_the_other_and_sent_together() {
     nvim.keys("u");
     nvim.wait_asked("2 of 3");
     nvim.go_to_transcript("2 of 3");
-    nvim.keys("1");
     nvim.wait_transcript("1  [x] Unit tests");
+    nvim.keys("3");
+    nvim.wait_transcript("3  [ ] Benchmarks");
     nvim.keys("<CR>");
     nvim.wait_asked("3 of 3");
     nvim.go_to_transcript("3 of 3");
@@ -356,8 +354,6 @@ fn hostile_text_in_the_models_question_is_only_shown() {
     );
     expect![[r#"
         go
-
-        ▸ ask  @a.txt?[U+200B]%
 
         ? @a.txt?[U+200B]%
           1  %{system('touch%20ran')} (suggested)
