@@ -99,10 +99,9 @@ fn next(messages: &[Message], leader: &str) -> Reply {
         ("read", false) if is_unchanged(&answer.text) => edit(n, leader),
         ("read", true) if !later.is_empty() => read(n),
         ("read", _) => no_sample(),
-        ("edit", _) if later.is_empty() => shell(n, answer.text.lines().next().unwrap_or_default()),
         ("edit", _) => match verdict(&answer.text, &later) {
-            None if later.len() < MANY => wait(leader),
-            heard => shell(n, heard.unwrap_or_default()),
+            None if (1..MANY).contains(&later.len()) => wait(leader),
+            heard => shell(n, heard),
         },
         ("shell", failed) if later.is_empty() => finish(failed),
         _ => goodbye(),
@@ -112,12 +111,14 @@ fn next(messages: &[Message], leader: &str) -> Reply {
 /// After so many messages of the user's, the tour goes on without a verdict on its changes.
 const MANY: usize = 3;
 
-/// The sentence that tells what the user has decided on the changes.
-fn verdict<'a>(answer: &'a str, later: &[&'a str]) -> Option<&'a str> {
-    let texts = std::iter::once(answer).chain(later.iter().copied());
-    let mut lines = texts.flat_map(str::lines);
+/// The sentences that tell what the user has decided on the changes, and why.
+fn verdict(answer: &str, later: &[&str]) -> Option<String> {
+    let mut lines = std::iter::once(answer).chain(later.iter().copied()).flat_map(str::lines);
     let begins = ["The user accepted ", "The user rejected ", "Of "];
-    lines.find(|line| line.contains(" change") && begins.iter().any(|it| line.starts_with(it)))
+    let decided =
+        lines.find(|line| line.contains(" change") && begins.iter().any(|it| line.starts_with(it)));
+    let reasons = lines.filter(|it| it.starts_with("The user's reason"));
+    Some([decided?].into_iter().chain(reasons).collect::<Vec<_>>().join(" "))
 }
 
 const OLD_FIRST: &str = "    return \"Hello \" + name";
@@ -157,11 +158,9 @@ fn wait(leader: &str) -> Reply {
     ))
 }
 
-fn shell(n: usize, heard: &str) -> Reply {
-    let heard = match heard {
-        "" => String::new(),
-        _ => format!("I am told what you decided, word for word: *{heard}*\n\n"),
-    };
+fn shell(n: usize, heard: Option<String>) -> Reply {
+    let heard = heard.map(|it| format!("I am told what you decided, word for word: *{it}*\n\n"));
+    let heard = heard.unwrap_or_default();
     call(
         &format!(
             "{heard}The last step is a command. Caliban asks before it runs this one: go to the question below \

@@ -24,7 +24,7 @@ fn the_tour_reads_edits_runs_and_says_how_to_connect_a_model() {
     nvim.keys("\\a]h");
     nvim.wait_screen("[1/1]");
     nvim.keys(":Caliban reject hunk not now<CR>");
-    nvim.wait_transcript("1 accepted, 1 rejected and undone");
+    nvim.wait_transcript("1 accepted, 1 rejected and undone. The user's reason: not now*");
     nvim.wait_phase("asking");
     nvim.wait_question();
     nvim.keys(":Caliban approve<CR>");
