@@ -1,5 +1,7 @@
 //! Tests `build.lua`, which plugin managers run to build the program. A fake `cargo` replaces the real one.
 
+mod tried;
+
 use crate::kit::nvim::Nvim;
 use crate::kit::root;
 use crate::kit::setup::Setup;
