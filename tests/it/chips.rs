@@ -33,11 +33,11 @@ fn each_mention_has_a_chip_with_its_size_until_the_message_is_sent() {
 #[test]
 fn a_chip_names_a_file_once_and_has_its_tokens_in_a_narrow_window() {
     let long = "crates/storage/src/engine/checkpoints/retention_policy_of_snapshots.rs";
-    let server = Server::start();
-    server.otherwise(Reply::said("Seen."));
-    let setup = Setup::new().file(long, "0123456789\n".repeat(40)).anthropic(&server);
     for columns in [60, 80, 320] {
-        let nvim = Nvim::start(&setup.clone().size(columns, 40));
+        let server = Server::start();
+        server.otherwise(Reply::said("Seen."));
+        let setup = Setup::new().file(long, "0123456789\n".repeat(40)).anthropic(&server);
+        let nvim = Nvim::start(&setup.size(columns, 40));
         nvim.keys(&format!(":edit {long}<CR>Vjj:Caliban<CR>"));
         nvim.wait_screen("Ask, or /command");
         nvim.keys(&format!("i@{long} @buffer <Esc>"));
@@ -48,6 +48,22 @@ fn a_chip_names_a_file_once_and_has_its_tokens_in_a_narrow_window() {
         assert_eq!(names.collect::<Vec<_>>(), [1, 1, 1], "{}", chips.join("\n"));
         let is_whole = |it: &&str| it.contains("crates/storage/src") == (columns == 320);
         assert!(chips.iter().all(is_whole), "{}", chips.join("\n"));
+        // so has the sent message, which does not send the same text twice, also in a wider window
+        nvim.keys("<CR>");
+        nvim.wait_transcript("Seen.");
+        nvim.wait_gone("<C-x> removes");
+        for columns in [columns, 220] {
+            nvim.resize(columns, 40);
+            let sent = |it: &Nvim| {
+                let screen = it.screen();
+                let chips = screen.lines().filter(|it| it.contains("┃ ▏"));
+                let is_fit = |it: &&str| {
+                    it.trim_end().ends_with("tokens") && it.matches("snapshots.rs").count() == 1
+                };
+                chips.filter(is_fit).count() == 2
+            };
+            nvim.wait(sent, &format!("two chips at {columns}"));
+        }
     }
 }
 

@@ -26,7 +26,7 @@ fn plan(changes: &str) -> Value {
     })
 }
 
-fn planned(id: &str, changes: &str) -> Reply {
+pub(crate) fn planned(id: &str, changes: &str) -> Reply {
     Reply::new().text("Here is my plan.").call(id, "plan", plan(changes))
 }
 
@@ -240,7 +240,7 @@ fn the_lines_of_a_plan_in_the_chat_take_its_keys_once_its_window_was_shown() {
     nvim.keys("\\d");
     nvim.wait_transcript("You dropped the plan.");
     acts("\\d", "");
-    nvim.wait_screen("i write · <CR> open or close · ]] [[ messages");
+    nvim.wait_screen("\\a accept · \\r reject · <CR> open or close · g? keys");
 }
 
 /// Requests only grow: the tools stay the same, notes and plans are appended.

@@ -1,4 +1,4 @@
-//! Ten screens with their colours, each on 80 and on 120 columns, and eight on 80 columns and 24 rows; and the ten screens
+//! Ten screens with their colours, each on 80 and on 120 columns, and ten on 80 columns and 24 rows; and the ten screens
 //! as pictures.
 
 mod low;

@@ -108,7 +108,7 @@ local function fit_call(chat, block, call, top)
   return words
 end
 
---- Shows the words at the right end of a block's first line of text.
+--- Shows the words at the right end of a block's first line of text, and the chips below a message.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param top integer the row of the block's first line of text
@@ -117,6 +117,9 @@ function M.show(chat, block, top)
   if call then
     words = fit_call(chat, block, call, top)
     block.room = chat.narrowest and chat.narrowest.room
+  elseif block.below then
+    local last = top - (block.head or 0) + block.n - 1
+    require('caliban.chat.chips').show(chat, block, last)
   end
   if words == '' then
     return

@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local ns = api.nvim_create_namespace('caliban_chat')
 local GAP = '  '
 
 --- The end of a name in at most `width` cells, after `…`.
@@ -73,6 +74,48 @@ local function is_path(written, path)
   return bare == path or vim.endswith(path, '/' .. bare) or vim.endswith(bare, '/' .. path)
 end
 
+--- The name in a chip, and its sizes, as the program says them.
+---@param about string
+---@return string name
+---@return string[] figures its lines and its tokens; empty if it has none
+local function parts_of(about)
+  local parts = vim.split(about, GAP, { plain = true })
+  -- a name may contain the gap: the sizes are the last two parts that name lines and tokens
+  local at = #parts
+  while at > 1 and not parts[at]:find('^%S+ tokens?$') do
+    at = at - 1
+  end
+  if at == 1 then
+    return about, {}
+  end
+  local from = math.max(2, at - 1)
+  return table.concat(parts, GAP, 1, from - 1), { unpack(parts, from, at) }
+end
+
+--- Shows the chips of a sent message below its text, in the width of the narrowest window.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param last integer the row of the message's last line
+function M.show(chat, block, last)
+  local icon, bar = require('caliban.editor.icons').of, '▏'
+  local room = chat.narrowest and chat.narrowest.room
+  local rows = vim.tbl_map(function(line)
+    local width, about = api.nvim_strwidth(line), line:sub(#bar + 1)
+    block.need = math.max(block.need or 0, width)
+    if room and width > room then
+      local name, figures = parts_of(about)
+      about = M.fit(name, figures, room - 1)
+    end
+    return { { icon('┃ '), 'CalibanUser' }, { icon(bar .. about), 'CalibanChip' } }
+  end, block.below or {})
+  block.room = room
+  block.marks.below = api.nvim_buf_set_extmark(chat.transcript, ns, last, 0, {
+    id = block.marks.below,
+    virt_lines = rows,
+    virt_lines_leftcol = true,
+  })
+end
+
 --- The chip of a mention.
 ---@param written string
 ---@param about string its name and sizes, as the program says them
@@ -83,15 +126,12 @@ function M.mention(written, about, width)
   if #parts < 3 then
     return M.fit(written, parts, width)
   end
-  -- a name may contain the gap: the sizes are the last two parts that name lines and tokens
-  local at = #parts
-  while at > 1 and not parts[at]:find('^%S+ tokens?$') do
-    at = at - 1
-  end
-  local from = math.max(2, at - 1)
-  local path = table.concat(parts, GAP, 1, from - 1)
+  local path, figures = parts_of(about)
   local head = is_path(written, path) and '' or written .. GAP
-  return head .. M.fit(path, { unpack(parts, from) }, width - api.nvim_strwidth(head))
+  if api.nvim_strwidth(head .. about) <= width then
+    return head .. about
+  end
+  return head .. M.fit(path, figures, width - api.nvim_strwidth(head))
 end
 
 return M

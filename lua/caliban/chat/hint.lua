@@ -86,12 +86,13 @@ local function in_transcript(chat)
   elseif chat.on_plan then
     return require('caliban.chat.plan_block').keys()
   end
-  local all = { 'i write', ']] [[ messages' }
   local enter = lines and 'G to the question' or on_line.enters(chat)
-  if enter then
-    table.insert(all, 2, enter)
+  local listing = chat.listing
+  if enter and listing and listing.waits and require('caliban.chat.changes').under(chat) then
+    local k = require('caliban.editor.maps').leader()
+    return { k .. 'a accept', k .. 'r reject', enter, 'i write', ']] [[ messages' }
   end
-  return all
+  return enter and { 'i write', enter, ']] [[ messages' } or { 'i write', ']] [[ messages' }
 end
 
 --- The keys and commands while the cursor is outside of the chat.
@@ -107,7 +108,9 @@ local function outside(chat)
     all = { { ':Caliban next goes to the changes', ':Caliban next' } }
   end
   table.insert(all, { ':Caliban to the chat', ':Caliban' })
-  table.insert(all, phase ~= 'idle' and { ':Caliban stop', ':Caliban stop' } or nil)
+  -- while a plan or a question of the model waits, no turn runs
+  local runs = phase ~= 'idle' and vim.F.if_nil(due(chat), 'consent') == 'consent'
+  table.insert(all, runs and ':Caliban stop' or nil)
   return all
 end
 
@@ -127,42 +130,51 @@ local function keys(chat)
   return in_normal(chat), 'g? keys'
 end
 
---- The first `n` keys, then the key that shows the others.
+--- Keys in words, then the key that shows the others.
 ---@param of caliban.KeyWords[]
----@param n integer
 ---@param more string?
 ---@param brief boolean whether to use the shorter words
 ---@return string
-local function joined(of, n, more, brief)
+local function joined(of, more, brief)
   local shown = {} ---@type string[]
-  for i = 1, n do
-    local key = of[i]
+  for i, key in ipairs(of) do
     if type(key) == 'table' then
       key = brief and key[2] or key[1]
     end
     shown[i] = key
   end
-  shown[n + 1] = more
+  shown[#shown + 1] = more
   return table.concat(shown, ' · ')
 end
 
---- The most important keys that fit into `width` cells, and then the key that shows all others,
---- unless only one key has room.
+--- The keys that fit into `width` cells, the most important first, and then the key that shows all
+--- others, unless only one key has room.
 ---@param chat caliban.Chat
 ---@param width integer
 ---@return string
 function M.of(chat, width)
   local all, more = keys(chat)
-  local texts = { joined(all, #all, more, false) }
-  for n = #all, 1, -1 do
-    table.insert(texts, joined(all, n, more, true))
+  ---@param text string
+  ---@return boolean
+  local function fits(text)
+    return api.nvim_strwidth(text) <= width
   end
-  for _, text in ipairs(vim.list_extend(texts, { joined(all, 1, nil, true), more })) do
-    if api.nvim_strwidth(text) <= width then
-      return text
+  local whole = joined(all, more, false)
+  if fits(whole) then
+    return whole
+  end
+  local shown = {} ---@type caliban.KeyWords[]
+  for _, key in ipairs(all) do
+    shown[#shown + 1] = key
+    if not fits(joined(shown, more, true)) then
+      shown[#shown] = nil
     end
   end
-  return ''
+  if #shown > 0 then
+    return joined(shown, more, true)
+  end
+  local first = joined({ all[1] }, nil, true)
+  return fits(first) and first or more and fits(more) and more or ''
 end
 
 return M

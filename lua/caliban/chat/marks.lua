@@ -126,22 +126,21 @@ function M.set(chat, block, row)
     mark(chat, block, 'head', top, 0, { end_col = 1, hl_group = head, priority = 110 })
   end
   require('caliban.chat.beside').show(chat, block, top)
-  if block.below then
-    local virtual = vim.tbl_map(function(line)
-      return { { icon('┃ '), 'CalibanUser' }, { line, 'CalibanChip' } }
-    end, block.below)
-    mark(chat, block, 'below', last, 0, { virt_lines = virtual, virt_lines_leftcol = true })
-  end
 end
 
---- Sets the signs of the lines of a user's message.
+--- Sets the signs of the lines of a user's message, which all rows of a wrapped line have.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer
 function M.lines(chat, block, row)
   for r = row + math.max(block.head or 0, block.done), row + block.n - 1 do
-    local sign = { sign_text = icon('┃'), sign_hl_group = 'CalibanUser' }
-    api.nvim_buf_set_extmark(chat.transcript, ns, r, 0, sign)
+    api.nvim_buf_set_extmark(chat.transcript, ns, r, 0, {
+      sign_text = icon('┃'),
+      sign_hl_group = 'CalibanUser',
+      virt_text = { { icon('┃'), 'CalibanUser' } },
+      virt_text_win_col = -2, -- in the column of signs
+      virt_text_repeat_linebreak = true,
+    })
   end
 end
 

@@ -277,7 +277,7 @@ end
 --- line of a new notice for which they have no room.
 ---@param chat caliban.Chat
 ---@param follow boolean
----@param fn fun(): integer? returns the row of a new notice
+---@param fn fun(): integer? returns the row of a new notice at the end
 ---@param except? integer a window that does not follow
 local function write(chat, follow, fn, except)
   local buf = chat.transcript
@@ -354,8 +354,10 @@ function M.paint(chat, updates, reset)
         end
       end
     end
-    local block, _, row = order.find(chat, notice or -1)
-    return notice and block and row + (block.head or 0) or nil
+    local block, index, row = order.find(chat, notice or -1)
+    local below = chat.blocks[index + 1]
+    local is_last = notice and not (below and below.id >= 0)
+    return is_last and block and row + (block.head or 0) or nil
   end, toggled and api.nvim_get_current_win() or nil)
   if reset and chat.unfitted then
     require('caliban.chat.near').refit(chat)

@@ -101,7 +101,8 @@ end
 
 --- Registers `on_win`, `on_line` and `on_end` with Neovim.
 function M.watch()
-  api.nvim_set_decoration_provider(ns, { on_win = on_win, on_line = on_line, on_end = on_end })
+  local on = { on_win = on_win, on_line = on_line, on_end = on_end }
+  require('caliban.editor.since').draw(ns, on)
 end
 
 return M

@@ -188,18 +188,25 @@ local function plan_window(chat)
 end
 
 --- Gives a plan that is to be read the rows of the chat and of the code.
+---@param chat caliban.Chat
 ---@param win integer of the transcript
 ---@param share caliban.Share
 ---@param plan integer the plan's window
-local function show_plan(win, share, plan)
-  local want, spared = math.min(PLAN_CHAT, api.nvim_win_get_height(win)), 0
+local function show_plan(chat, win, share, plan)
+  local have = api.nvim_win_get_height(win)
+  local want = math.min(PLAN_CHAT, have)
+  local rows = have - want
   share.before = share.before or look()
-  api.nvim_win_set_height(win, want)
   for _, other in ipairs(others()) do
     local height = api.nvim_win_get_height(other)
-    spared = spared + (other == plan and height or math.max(0, height - PLAN_CODE))
+    rows = rows + (other == plan and height or math.max(0, height - PLAN_CODE))
   end
-  api.nvim_win_set_height(plan, spared)
+  -- the highest window first, because a window gives its rows to the next one
+  api.nvim_win_set_height(plan, rows)
+  for _, other in ipairs(others()) do
+    api.nvim_win_set_height(other, other == plan and rows or PLAN_CODE)
+  end
+  layout.fit(chat)
   share.size = layout.size(win, 'lines')
   vim.w[win].caliban_share = share
 end
@@ -216,7 +223,7 @@ function M.fit(chat)
     if here and share and share.side == 'lines' and not share.held then
       local plan = plan_window(chat)
       if plan then
-        show_plan(win, share, plan)
+        show_plan(chat, win, share, plan)
       else
         fit(chat, win, share)
       end

@@ -60,11 +60,11 @@ local function place(chat, lines)
   end
   local columns = over and api.nvim_win_get_width(over) or vim.o.columns
   local rows = over and api.nvim_win_get_height(over) or vim.o.lines
-  local width = 10
+  local width = 15 -- of the title
   for _, line in ipairs(lines) do
     width = math.max(width, math.min(api.nvim_strwidth(line), math.floor(columns / 2)))
   end
-  local count = M.brief(chat) or ''
+  local count = M.count(chat) or { done = 0, all = 0 }
   local config = {
     relative = over and 'win' or 'editor',
     win = over,
@@ -76,7 +76,7 @@ local function place(chat, lines)
     focusable = false,
     style = 'minimal',
     border = require('caliban.editor.icons').border(),
-    title = (' %s '):format(count),
+    title = require('caliban.editor.icons').of(' Todo · %d of %d '):format(count.done, count.all),
     hide = false,
   }
   return config ---@as vim.api.keyset.win_config

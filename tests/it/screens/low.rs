@@ -1,7 +1,7 @@
 //! Scenes on a screen of 80 columns and 24 rows, the commonest size: what waits for the user, with its keys. The same
 //! scenes are tried on 60 columns and 20 rows, and on 120 columns and 30 rows.
 
-use super::scenes::team;
+use super::scenes::{planned, team};
 use super::{Stage, compare};
 use crate::asks::{ask, question, which};
 use crate::kit::nvim::Nvim;
@@ -16,7 +16,7 @@ use serde_json::json;
 type Scene = fn(u16, u16) -> Stage;
 
 /// The scenes, each with words that have to be on the screen, whatever its size.
-const SCENES: [(&str, Scene, &[&str]); 8] = [
+const SCENES: [(&str, Scene, &[&str]); 10] = [
     ("tour", tour, &["accept with", "2 hunks in 1 file", "\\a accept", "\\r reject"]),
     (
         "two-questions",
@@ -29,6 +29,8 @@ const SCENES: [(&str, Scene, &[&str]); 8] = [
     ("three-files", three_files, &["\\a accept", "\\r reject"]),
     ("todo", todo, &["[x] Read the code", "[>] Change it"]),
     ("three-workers", three_workers, &["Count in cents", "Find the callers", "Look for floats"]),
+    ("plan", plan, &["Plan · waits", "? A plan waits for you.", "\\a accept", "\\d drop"]),
+    ("plan-comment", plan_comment, &["old years too.", "\\r change"]),
 ];
 
 fn at(columns: u16, rows: u16, setup: impl FnOnce(Setup) -> Setup) -> Stage {
@@ -146,6 +148,29 @@ fn three_workers(columns: u16, rows: u16) -> Stage {
     stage
 }
 
+/// A plan that waits for the user.
+fn plan(columns: u16, rows: u16) -> Stage {
+    let stage = at(columns, rows, |it| it);
+    stage.server.reply(planned());
+    let keys =
+        ":NoMatchParen<CR>:edit src/cart.lua<CR>:Caliban<CR>i/plan Count in cents.<C-s><Esc>";
+    stage.nvim.keys(keys);
+    stage.nvim.wait_screen("Plan · waits");
+    stage.nvim.wait_screen("\\a accept  \\");
+    stage
+}
+
+/// A comment on the last line of a plan that is on the screen.
+fn plan_comment(columns: u16, rows: u16) -> Stage {
+    let stage = plan(columns, rows);
+    let words =
+        "Whole numbers, please, in the cart and the shop, and in the exports of the old years too.";
+    stage.nvim.keys(&format!("<C-w>tL\\c{words}<CR>"));
+    stage.nvim.wait_screen("▏ Whole numbers");
+    stage.quiet();
+    stage
+}
+
 /// Whether the screen has these words, in whatever rows.
 fn on_screen(nvim: &Nvim, words: &str) -> bool {
     let packed = |text: &str| text.split_whitespace().collect::<String>();
@@ -182,4 +207,6 @@ held! {
     a_review_of_three_files_at_80x24: "three-files",
     a_list_of_tasks_beside_a_question_at_80x24: "todo",
     three_workers_at_80x24: "three-workers",
+    a_plan_that_waits_at_80x24: "plan",
+    a_comment_on_a_plan_at_80x24: "plan-comment",
 }

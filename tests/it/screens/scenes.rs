@@ -251,7 +251,7 @@ fn plan(columns: u16) -> Stage {
 }
 
 /// The reply that submits a plan.
-fn planned() -> Reply {
+pub(super) fn planned() -> Reply {
     let plan = json!({
         "summary": "Prices become whole numbers of cents, so that totals are exact.",
         "changes": "- `src/cart.lua`: `sum` becomes `subtotal` and counts in cents\n- `src/shop.lua`: prices in cents; the total is divided by 100 when it is printed",

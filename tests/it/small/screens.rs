@@ -1,10 +1,13 @@
 //! What is on small screens when something waits for the user, and the keys that lead on.
 
 use super::small;
+use crate::asks::{ask, question};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
-use crate::review::scene::Scene;
+use crate::kit::setup::Setup;
+use crate::plans::planned;
+use crate::review::scene::{Scene, edit, nine};
 use serde_json::json;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (60, 20), (120, 30)];
@@ -85,5 +88,96 @@ fn the_chat_comes_back_when_only_a_composer_of_one_row_is_left() {
         nvim.keys(":Caliban<CR>");
         nvim.wait(|it| it.lua_json(shown) == true, "the chat's two windows");
         assert!(!nvim.screen().contains("There is no room"), "{}", nvim.screen());
+    }
+}
+
+#[test]
+fn all_rows_of_a_wrapped_message_have_the_bar_of_the_users_messages() {
+    for (columns, rows) in SIZES {
+        let server = Server::start();
+        server.reply(Reply::said("Yes."));
+        let nvim = Nvim::start(&small(&server).size(columns, rows));
+        let words = "some words and ".repeat(15);
+        nvim.keys(&format!(":Caliban<CR>i{words}the end<C-s><Esc>"));
+        nvim.wait_screen("Yes.");
+        let is_barred = |it: &str| it.contains("┃ ");
+        let rows = |it: &Nvim| {
+            let screen = it.screen();
+            let of: Vec<bool> = screen
+                .lines()
+                .filter(|it| it.contains("words") || it.contains("the end"))
+                .map(is_barred)
+                .collect();
+            of
+        };
+        nvim.wait(|it| rows(it).len() > 2 && rows(it).iter().all(|it| *it), "a bar in each row");
+    }
+}
+
+#[test]
+fn wrapped_rows_of_an_option_are_indented_to_its_first_word() {
+    let about =
+        "one column, exact, and a migration of both tables and of all the exports of old years";
+    for is_multiple in [false, true] {
+        let server = Server::start();
+        let mut question = question("How shall prices be stored?", &["Cents", "Floats"]);
+        question["options"][0]["description"] = json!(about);
+        question["multiple"] = json!(is_multiple);
+        server.reply(ask("c1", &[question]));
+        let nvim = Nvim::start(&small(&server).size(60, 20));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_asked("e own words");
+        let is_indented = |it: &Nvim| {
+            let screen = it.screen();
+            let rows: Vec<&str> = screen.lines().collect();
+            let Some(at) = rows.iter().position(|it| it.contains("Cents (sugg")) else {
+                return false;
+            };
+            let start = rows[at].find("Cents").unwrap();
+            let next = rows[at + 1].len() - rows[at + 1].trim_start().len();
+            next == start
+        };
+        nvim.wait(is_indented, "the second row below the first word");
+    }
+}
+
+#[test]
+fn a_plan_has_the_rows_of_an_empty_composer_and_no_stop_is_offered() {
+    let server = Server::start();
+    server.reply(planned("p1", "- one\n- two\n- three"));
+    let setup = Setup::new().anthropic(&server).size(60, 20).file("a.txt", "one\n");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit a.txt<CR>:Caliban<CR>i/plan go<C-s><Esc>");
+    nvim.wait_screen("\\a accept  \\c comment");
+    let heights = "local chat = require('caliban.chat.chats').current
+        local plan = vim.fn.bufwinid('caliban://' .. chat.session .. '/plan')
+        local composer = vim.fn.win_findbuf(chat.composer)[1]
+        return ('%d %s'):format(vim.api.nvim_win_get_height(composer), vim.api.nvim_win_get_height(plan) > 6)";
+    nvim.wait(
+        |it| it.lua_str(heights) == "1 true",
+        "one row for the composer, the rest for the plan",
+    );
+    nvim.keys("<C-w>t");
+    nvim.wait_screen(":Caliban to the chat");
+    assert!(!nvim.screen().contains(":Caliban stop"), "{}", nvim.screen());
+}
+
+#[test]
+fn the_reply_to_a_comment_is_on_the_screen_above_the_folded_changes() {
+    for (columns, rows) in SIZES {
+        let scene =
+            Scene::start(|it| it.size(columns, rows).file("a.txt", nine()).file("b.txt", nine()));
+        let nvim = &scene.nvim;
+        nvim.keys(":edit a.txt<CR>:Caliban<CR><Esc><C-w>t");
+        let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8", "L8")]));
+        scene.ask(reply.call("e2", "edit", edit("b.txt", &[("l2", "L2"), ("l8", "L8")])));
+        scene.wait_pending(4);
+        let words = "Because it is so. ".repeat(20);
+        scene.server.reply(Reply::said(&format!("{words}\n\nThat is why.")));
+        nvim.keys("2G\\cwhy?<CR>");
+        nvim.wait_phase("idle");
+        shows(nvim, &["That is why.", "4 hunks in 2 files to review"], "the reply and the changes");
+        nvim.keys(":Caliban<CR><Esc><Tab>");
+        nvim.wait_screen("\\a accept · \\r reject · <CR>");
     }
 }

@@ -24,19 +24,42 @@ local function find(listing, r)
   end
 end
 
---- Whether the list shows its files. While the model works, the list is folded so that the model's
---- reply stays visible; a list under the cursor does not fold.
+--- Whether each window of a chat has room for the model's last words and `lines` lines below them.
+---@param chat caliban.Chat
+---@param lines integer
+---@return boolean
+local function has_room(chat, lines)
+  local block, row = require('caliban.chat.order').last(chat, function(it)
+    return it.shape == 'text' or it.shape == 'user'
+  end)
+  if not block or block.shape == 'user' then
+    return true
+  end
+  local words = { start_row = row + (block.head or 0), end_row = row + block.n - 1 }
+  for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
+    local rows = api.nvim_win_text_height(win, words).all + lines
+    if rows > vim.fn.getwininfo(win)[1].height then
+      return false
+    end
+  end
+  return true
+end
+
+--- Whether the list shows its files. While the model works, and after the turn where there is no room for both, the list
+--- is folded so that the model's reply stays visible; a list under the cursor does not fold.
 ---@param chat caliban.Chat
 ---@param listing caliban.Listing
+---@param count fun(): integer the number of its lines if it shows its files
 ---@return boolean
-local function spread(chat, listing)
+local function spread(chat, listing, count)
   if listing.folded ~= nil then
     return not listing.folded
   end
   local phase = chat.status and chat.status.phase or 'idle'
   local here = api.nvim_get_current_buf() == chat.transcript and M.under(chat) ~= nil
-  return vim.tbl_contains({ 'idle', 'offline', 'reviewing' }, phase)
+  return phase == 'reviewing'
     or listing.spread == true and here
+    or vim.tbl_contains({ 'idle', 'offline' }, phase) and has_room(chat, count())
 end
 
 --- The item under the cursor, if keys for decisions act on it.
@@ -134,8 +157,10 @@ function M.refresh(chat, follow)
   if not listing or not require('caliban.chat.chats').usable(chat.transcript) then
     return
   end
-  listing.spread = spread(chat, listing)
   local room = require('caliban.chat.beside').room(chat)
+  listing.spread = spread(chat, listing, function()
+    return #list.compose(listing, true, room)
+  end)
   local lines, items, waits = list.compose(listing, listing.spread, room)
   listing.waits = waits
   lead(chat, waits)

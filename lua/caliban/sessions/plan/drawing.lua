@@ -65,6 +65,6 @@ local function on_line(_, _, buf, row)
   end
 end
 
-api.nvim_set_decoration_provider(ns, { on_win = on_win, on_line = on_line })
+require('caliban.editor.since').draw(ns, { on_win = on_win, on_line = on_line })
 
 return M

@@ -59,7 +59,7 @@ local function decorate(plan)
   if not api.nvim_buf_is_valid(plan.buf) then
     return
   elseif plan.stage ~= 'waiting' then
-    local state = plan.stage == 'approved' and 'approved' or 'sent back; a new plan follows'
+    local state = plan.stage == 'approved' and 'approved' or 'sent back'
     return windows.decorate(plan.buf, state, {})
   end
   windows.decorate(

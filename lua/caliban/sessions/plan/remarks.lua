@@ -83,7 +83,31 @@ function M.on(buf, first, last)
   end
 end
 
---- Sets the comment on these lines. An empty text removes it.
+--- Scrolls the windows that show a line until the rows of its comment are visible too.
+---@param buf integer
+---@param line integer
+local function reveal(buf, line)
+  -- Neovim counts a comment as rows above the next line
+  local is_last = line == api.nvim_buf_line_count(buf)
+  local to = is_last and {} or { end_row = line, end_vcol = 0 } ---@type vim.api.keyset.win_text_height
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local info = vim.fn.getwininfo(win)[1]
+    local top = info.topline
+    ---@return boolean # whether the window has room from its first line to the comment
+    local function fits()
+      to.start_row = top - 1
+      return api.nvim_win_text_height(win, to).all <= info.height
+    end
+    while line <= info.botline and top < line and not fits() do
+      top = top + 1
+    end
+    api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = top })
+    end)
+  end
+end
+
+--- Sets the comment on these lines, and shows it. An empty text removes it.
 ---@param buf integer
 ---@param first integer
 ---@param last integer
@@ -99,6 +123,7 @@ function M.comment(buf, first, last, text)
     return a.first < b.first or a.first == b.first and a.last < b.last
   end)
   M.set(buf, others)
+  reveal(buf, last)
 end
 
 return M
