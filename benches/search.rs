@@ -72,7 +72,14 @@ fn desk(root: &Path) -> Desk {
 fn row(desk: &Desk, tool: &str, input: Value, program: (&[&str], &[&str])) -> String {
     let call = ToolCall { id: CallId("c".into()), tool: tool.into(), input: Input::Json(input) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let own = median(|| assert!(!runtime.block_on(tool::run(desk, &call)).answer.failed));
+    let own = median(|| {
+        assert!(
+            !runtime
+                .block_on(tool::run(desk, &tool::Calls::default().of(desk, &call)))
+                .answer
+                .failed
+        );
+    });
     let found = program.0.iter().find_map(|name| other(name, program.1, &desk.root));
     let Some(theirs) = found else {
         let name = program.0[0];

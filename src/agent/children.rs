@@ -18,10 +18,10 @@ use crate::conversation::report::Show;
 use crate::event::{
     Delta, Grant, Isolation, Mode, Offer, Parent, Post, SessionId, TurnId, WorkerId, WorkerRole,
 };
-use crate::message::{CallId, ToolAnswer, ToolCall, Usage};
+use crate::message::{CallId, ToolAnswer, Usage};
 use crate::session::{Input, WorkerInput};
 use crate::tool::task::{self, Task};
-use crate::tool::{Desk, Toolset};
+use crate::tool::{Call, Desk, Toolset};
 use asked::Sending;
 use job::{Beginning, attend};
 pub(super) use job::{Job, worked};
@@ -214,21 +214,20 @@ impl Child {
 }
 
 /// Begins a subagent's work on a call.
-pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &ToolCall) {
+pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &Call, task: Task) {
     let Agent { conversation, desk, guidance, files, turn: running, .. } = agent;
-    let task = task::of(desk, call).and_then(|it| Ok((chosen(guidance, desk, &it)?, it)));
-    let (chosen, task) = match task {
-        Ok(task) => task,
+    let chosen = match chosen(guidance, desk, &task) {
+        Ok(chosen) => chosen,
         Err(said) => {
-            let answer = ToolAnswer::failed(&call.id, said, "failed");
+            let answer = ToolAnswer::failed(call.id(), said, "failed");
             return conversation.take(Input::Answered { turn, answer });
         }
     };
     let files = files.run(conversation, desk, running, call);
     let tools = guidance.named.alone.only(task::is_lent);
     let lent = Lent { chosen, tools, requests: None, post: None, files };
-    let job = employ(agent, turn, (Whom::Call(call.id.clone()), &call.id), task, lent);
-    agent.turn.attend(attend(job, turn, call.clone()));
+    let job = employ(agent, turn, (Whom::Call(call.id().clone()), call.id()), task, lent);
+    agent.turn.attend(attend(job, turn, call.made.clone()));
 }
 
 /// What a subagent gets from its parent.

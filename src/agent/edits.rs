@@ -4,19 +4,22 @@
 use super::checkpoints::Keeper;
 use super::known::Observation;
 use super::refactor::{self, Edits};
-use super::{whole, work};
+use super::whole;
 use crate::edit::{self, Edit, Manner, Misfit, Part, Proposal, Stack, Texts, kept};
 use crate::event::{Access, Awaited, Post, TurnId};
-use crate::message::{Block, CallId, FileDiff, Input as Arguments, Kind, ToolAnswer, ToolCall};
+use crate::message::{
+    Block, CallId, FileDiff, Input as Arguments, Kind, Reply, ToolAnswer, ToolCall,
+};
 use crate::reach::Reading;
 use crate::session::{Entry, Input, Session};
 use crate::store::tally::{Count, Tally};
 use crate::text::{Text, diff};
-use crate::tool::{self, Arrival, Desk, Resolved, Unreadable};
+use crate::tool::{self, Arrival, Call, Desk, Ran, Resolved, Unreadable};
 use futures::FutureExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 /// How often an edit is matched again because its file's text changed in the meantime.
@@ -34,8 +37,6 @@ pub(super) struct Job {
     pub(super) at_once: bool,
     /// Whether nobody can review an edit.
     pub(super) unattended: bool,
-    /// A call may give the name of a text that an earlier call contained. This map has the named texts by their names.
-    pub(super) kept: BTreeMap<String, String>,
     /// The commands of the user's formatters that calls may run.
     pub(super) agreed: BTreeMap<CallId, String>,
     /// The work of a worker, which edits only the paths that it owns.
@@ -45,16 +46,16 @@ pub(super) struct Job {
     pub(super) keeper: Option<Keeper>,
 }
 
-/// A call may name a text of an earlier call instead of sending the text again. Returns the named texts, from all calls
-/// of the conversation.
-pub(super) fn kept(session: &Session, calls: &[ToolCall]) -> BTreeMap<String, String> {
+/// A call may name a text of an earlier call instead of sending the text again. Returns the texts that the calls of a
+/// reply name, from all calls of the conversation.
+pub(super) fn kept(session: &Session, reply: &Reply) -> BTreeMap<String, String> {
     let names = |call: &ToolCall| match &call.input {
         Arguments::Json(value) => kept::names(value),
         Arguments::Broken { .. } => Vec::new(),
     };
-    let names: Vec<String> = calls.iter().flat_map(names).collect();
+    let names: Vec<String> = reply.calls().flat_map(names).collect();
     let mut texts = BTreeMap::new();
-    let blocks = session.messages.iter().flat_map(|it| &it.blocks);
+    let blocks = session.messages.iter().flat_map(|it| &it.blocks).chain(&reply.blocks);
     for block in blocks.filter(|_| !names.is_empty()) {
         if let Block::Call(ToolCall { input: Arguments::Json(arguments), .. }) = block {
             kept::gather(arguments, &names, &mut texts);
@@ -106,14 +107,13 @@ type Given = BTreeMap<PathBuf, Option<Text>>;
 pub(super) async fn propose(
     job: Job,
     turn: TurnId,
-    calls: Vec<ToolCall>,
+    calls: Vec<Arc<Call>>,
     stopped: watch::Receiver<bool>,
 ) {
     let results = job.results.clone();
-    let ids: Vec<CallId> = calls.iter().map(|it| it.id.clone()).collect();
-    if AssertUnwindSafe(place(job, turn, calls, stopped)).catch_unwind().await.is_err() {
-        for id in &ids {
-            let _ = results.send(Input::Answered { turn, answer: work::broken(id) });
+    if AssertUnwindSafe(place(job, turn, &calls, stopped)).catch_unwind().await.is_err() {
+        for it in &calls {
+            let _ = results.send(Input::Answered { turn, answer: Ran::broken(it.id()).answer });
         }
     }
 }
@@ -128,24 +128,36 @@ async fn named(desk: &Desk, mut all: Resolved) -> Resolved {
     all
 }
 
-async fn place(job: Job, turn: TurnId, calls: Vec<ToolCall>, mut stopped: watch::Receiver<bool>) {
+/// The calls whose edits are known. The others are answered.
+async fn opened(
+    job: &Job,
+    turn: TurnId,
+    calls: &[Arc<Call>],
+    mut stopped: watch::Receiver<bool>,
+) -> Vec<Open> {
     let mut open = Vec::new();
     for call in calls {
-        let edits = match tool::question_of(&job.desk, &call) {
+        let id = call.id().clone();
+        let edits = match call.question() {
             Some(question) => {
-                let agreed = job.agreed.get(&call.id);
-                refactor::edits(&job.desk, question, agreed, &mut stopped).await
+                let agreed = job.agreed.get(&id);
+                refactor::edits(&job.desk, question.clone(), agreed, &mut stopped).await
             }
-            None => tool::edits_of(&job.desk, &call, &job.kept).map(Edits::Made),
+            None => call.edits(&job.desk).map(Edits::Made),
         };
         let post = job.post.as_ref();
         match edits.and_then(|it| refactor::owned(it, post, &job.desk.root)) {
-            Ok(Edits::Need(access)) => job.needs(turn, call.id, access),
-            Ok(Edits::Made(all)) if all.edits.is_empty() => job.unchanged(turn, &call.id),
-            Ok(Edits::Made(all)) => open.push(Open::new(call.id, named(&job.desk, all).await)),
-            Err(text) => job.refuse(turn, &call.id, tool::short(&text)),
+            Ok(Edits::Need(access)) => job.needs(turn, id, access),
+            Ok(Edits::Made(all)) if all.edits.is_empty() => job.unchanged(turn, &id),
+            Ok(Edits::Made(all)) => open.push(Open::new(id, named(&job.desk, all).await)),
+            Err(text) => job.refuse(turn, &id, tool::short(&text)),
         }
     }
+    open
+}
+
+async fn place(job: Job, turn: TurnId, calls: &[Arc<Call>], stopped: watch::Receiver<bool>) {
+    let open = opened(&job, turn, calls, stopped).await;
     let mut open = whole::refuse_overlaps(&job, turn, open);
     let mut given = Given::new();
     for attempt in 0..TRIES {

@@ -10,10 +10,9 @@ use super::todo::Todo;
 use super::turn::Turn;
 use super::{edits, work};
 use crate::conversation::Conversation;
-use crate::message::ToolCall;
 use crate::session::Input;
 use crate::store::tally::Tally;
-use crate::tool::{self, Desk, Tool};
+use crate::tool::{self, Call, Desk};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
@@ -124,23 +123,20 @@ impl Files {
         conversation: &Conversation,
         desk: &Desk,
         turn: &Turn,
-        call: &ToolCall,
+        call: &Call,
     ) -> work::Job {
-        let tool = desk.tools.find(&call.tool);
-        let changes = tool.is_some_and(Tool::changes);
-        let named = conversation.named_unsaved(&call.id);
+        let named = conversation.named_unsaved(call.id());
         let agreed = |it: &&PathBuf| named.contains(&tool::path::show(&desk.root, it));
-        let keeper =
-            if tool.is_some_and(Tool::acts) { self.record.keeper(conversation) } else { None };
+        let keeper = if call.acts() { self.record.keeper(conversation) } else { None };
         work::Job {
             desk: Desk {
-                agreed: conversation.agreed(&call.id),
-                confinement: desk.confinement.clone().unlocking(conversation.unlocked(&call.id)),
+                agreed: conversation.agreed(call.id()),
+                confinement: desk.confinement.clone().unlocking(conversation.unlocked(call.id())),
                 ..desk.clone()
             },
             results: turn.results(),
             observations: self.known.observations(),
-            watched: if changes {
+            watched: if call.changes() {
                 self.known.watched(&conversation.session, desk)
             } else {
                 Vec::new()
@@ -175,7 +171,7 @@ impl Files {
         conversation: &Conversation,
         desk: &Desk,
         turn: &Turn,
-        (calls, at_once): (&[ToolCall], bool),
+        at_once: bool,
         tally: Option<Tally>,
     ) -> edits::Job {
         edits::Job {
@@ -185,7 +181,6 @@ impl Files {
             known: conversation.session.known.clone(),
             at_once,
             unattended: conversation.session.is_unattended(),
-            kept: edits::kept(&conversation.session, calls),
             agreed: conversation.session.formatters(),
             post: conversation.session.subagent_of().and_then(|it| it.post.clone()),
             tally,

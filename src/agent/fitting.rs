@@ -13,7 +13,7 @@ use crate::conversation::report::Level;
 use crate::edit::Format;
 use crate::message::Role;
 use crate::session::{Input, Phase, Session};
-use crate::tool::{Desk, Tool};
+use crate::tool::Desk;
 
 #[derive(Default)]
 pub(super) struct Fitting {
@@ -271,7 +271,7 @@ pub(super) fn plan(
     }
     let limits = limits(models, &conversation.session).unwrap_or_default();
     conversation.read_outputs();
-    let edits = |name: &str| desk.tools.find(name).is_some_and(Tool::edits);
+    let edits = |name: &str| desk.tools.find(name).is_some_and(|it| it.edits());
     let limits = match way.squeeze {
         0 => beside_fixed(&limits, fixed(models, &conversation.session, desk)),
         by => overflow::squeezed(&limits, models, conversation, desk, by),
@@ -323,7 +323,7 @@ fn trim(limits: &Limits, models: &Models, conversation: &mut Conversation, desk:
         return;
     }
     conversation.read_outputs();
-    let is_raw = |name: &str| desk.tools.find(name).is_some_and(Tool::reads);
+    let is_raw = |name: &str| desk.tools.find(name).is_some_and(|it| it.reads());
     // the newest results may have half of the tokens at which results are trimmed
     let whole = limits.trim.unwrap_or(0) / 2;
     let plan = trim::plan(&conversation.session, whole, is_raw);

@@ -4,7 +4,6 @@ use super::{Agent, fitting};
 use crate::context::ledger::{self, Entry, Ledger};
 use crate::conversation::report::Level;
 use crate::session::{Input, Phase};
-use crate::tool::Tool;
 use crate::view::grouped;
 
 pub(super) fn slash(agent: &mut Agent, rest: &str) {
@@ -72,7 +71,7 @@ fn drop_item(agent: &mut Agent, number: &str) -> Result<(), String> {
     conversation.read_outputs();
     let session = &conversation.session;
     let tools = fitting::tools(&agent.sampler.models, session, &agent.desk);
-    let is_raw = |name: &str| agent.desk.tools.find(name).is_some_and(Tool::reads);
+    let is_raw = |name: &str| agent.desk.tools.find(name).is_some_and(|it| it.reads());
     let removal = ledger::removal(session, tools, &entry, is_raw)?;
     let ledger::Removal { items, tokens, told } = removal;
     conversation.take(Input::Trim { items, tokens, told });

@@ -67,7 +67,6 @@ use crate::session::{Effect, Input, Phase, Session};
 use crate::store::measures;
 use crate::tool::Desk;
 use crate::tool::jobs::{Jobs, Notice};
-use crate::tool::task;
 use children::{Children, News, Whom};
 use files::{Changes, Files};
 use guidance::Guidance;
@@ -248,11 +247,12 @@ impl Agent {
                 let asked = (turn, model, focus);
                 self.sampler.compact(conversation, desk, &mut self.turn, asked);
             }
-            Effect::Run { turn, call, .. } if task::is_delegated(desk, &call) => {
-                children::begin(self, turn, &call);
-            }
             Effect::Employ { .. } | Effect::Dismiss { .. } => workers::lead(self, effect),
             Effect::Run { turn, call, is_closed, opened } => {
+                let call = self.turn.calls.of(desk, &call);
+                if let Some(task) = call.task() {
+                    return children::begin(self, turn, &call, task.clone());
+                }
                 let mut job = self.files.run(conversation, desk, &self.turn, &call);
                 job.desk.confinement = job.desk.confinement.connecting(is_closed, opened);
                 job.desk.session.clone_from(&conversation.id.0);
@@ -260,9 +260,8 @@ impl Agent {
             }
             Effect::Propose { turn, calls, at_once } => {
                 let tally = self.sampler.tally(&conversation.session.model);
-                let job =
-                    self.files.propose(conversation, desk, &self.turn, (&calls, at_once), tally);
-                self.turn.propose(job, turn, calls);
+                let job = self.files.propose(conversation, desk, &self.turn, at_once, tally);
+                self.turn.propose(job, turn, &calls);
             }
             Effect::Rest { turn, time } => self.turn.rest(turn, time),
             Effect::Abort { turn } => {
@@ -445,10 +444,11 @@ impl Agent {
             return self.sampler.account(conversation, &reply);
         }
         let reply = work::sendable(reply, &conversation.session);
-        let plans = work::plans(desk, &reply);
-        let touched = work::touched(desk, &reply, &plans);
-        self.sampler.replied(conversation, desk, &reply);
+        let calls = self.turn.read(&conversation.session, desk, &reply);
+        let plans = calls.iter().map(|it| it.plan()).collect();
+        self.sampler.replied(conversation, &reply, &calls);
         conversation.take(self.sampler.input(turn, reply, plans));
+        let touched: Vec<_> = calls.iter().flat_map(|it| it.touched.clone()).collect();
         self.guidance.touch(conversation, &touched);
     }
 

@@ -180,8 +180,8 @@ async fn read(
         let found: Vec<Excerpt> = made.into_iter().chain(found).collect();
         drop(reading);
         let mut observations = Vec::new();
-        while let Some((path, source)) = texts.recv().await {
-            observations.push(in_excerpts(&desk, &found, path, source.text));
+        while let Some(it) = texts.recv().await {
+            observations.push(in_excerpts(&desk, &found, it.path, it.source.text));
         }
         // if the message shows a whole file, the model needs no diff of that file, so whole files come first
         observations.sort_by_key(|it| matches!(it, Observation::Learnt { stood: Some(_), .. }));

@@ -21,11 +21,10 @@ pub(super) enum Edits {
 /// run. When `stopped` turns true, they are ended. An error is a sentence for the model.
 pub(super) async fn edits(
     desk: &Desk,
-    question: Result<Question, String>,
+    question: Question,
     agreed: Option<&String>,
     stopped: &mut watch::Receiver<bool>,
 ) -> Result<Edits, String> {
-    let question = question?;
     let (aspect, action) = (question.aspect, question.name.clone().unwrap_or_default());
     let found = desk.workspace.consult(question.clone()).await?;
     if let Some(formatter) = found.formatter {

@@ -18,10 +18,10 @@ use crate::provider::Provider;
 use crate::provider::endpoint::Chosen;
 use crate::provider::lesson::Lesson;
 use crate::provider::written::{self, Written};
-use crate::session::{Input, MAX_CALLS, Session};
+use crate::session::{Input, Session};
 use crate::store::measures;
 use crate::store::tally::{Count, Tally};
-use crate::tool::{self, Desk};
+use crate::tool::{Call, Desk};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -171,7 +171,12 @@ impl Sampler {
     }
 
     /// Takes in what a reply says about its model, the model's window, its cost and the provider's cache.
-    pub(super) fn replied(&mut self, conversation: &mut Conversation, desk: &Desk, reply: &Reply) {
+    pub(super) fn replied(
+        &mut self,
+        conversation: &mut Conversation,
+        reply: &Reply,
+        calls: &[Arc<Call>],
+    ) {
         self.warn_of_model(conversation, reply);
         self.warn_of_window(conversation, reply);
         self.fitting.fits();
@@ -179,7 +184,7 @@ impl Sampler {
         self.accepted(conversation);
         self.watch_cache(reply);
         self.account(conversation, reply);
-        self.count_malformed(conversation, desk, reply);
+        self.count_malformed(conversation, calls);
     }
 
     /// Makes the session's input from a reply.
@@ -194,9 +199,8 @@ impl Sampler {
     }
 
     /// Counts edit calls with malformed arguments as edits that did not fit.
-    fn count_malformed(&self, conversation: &Conversation, desk: &Desk, reply: &Reply) {
-        let missed = reply.calls().take(MAX_CALLS);
-        let missed = missed.filter(|it| tool::is_malformed_edit(desk, it)).count();
+    fn count_malformed(&self, conversation: &Conversation, calls: &[Arc<Call>]) {
+        let missed = calls.iter().filter(|it| it.is_malformed_edit()).count();
         let count = Count { fitted: 0, missed: u64::try_from(missed).unwrap_or(0) };
         let Some(tally) = self.tally(&conversation.session.model).filter(|_| missed > 0) else {
             return;

@@ -7,7 +7,8 @@ use crate::conversation::Conversation;
 use crate::event::{Failure, TurnId};
 use crate::message::{Reply, Request, ToolCall};
 use crate::provider::{Provider, Sampled};
-use crate::session::Input;
+use crate::session::{Input, MAX_CALLS, Session};
+use crate::tool::{Call, Calls, Desk};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -28,6 +29,8 @@ pub(super) struct Turn {
     proposing: Option<AbortHandle>,
     stopping: watch::Sender<bool>,
     resting: Option<AbortHandle>,
+    /// The calls of the turn's last reply.
+    pub(super) calls: Calls,
     /// The subagents that work on calls of the turn.
     pub(super) children: Children,
     /// The results that arrived after the user stopped the turn while edits were on their way to buffers. `None` if the
@@ -58,6 +61,7 @@ impl Turn {
             proposing: None,
             stopping: watch::Sender::new(false),
             resting: None,
+            calls: Calls::default(),
             children,
             landed: None,
             partial,
@@ -87,11 +91,17 @@ impl Turn {
         let _ = self.samples.send((turn, Sampled::Failed(failure)));
     }
 
-    pub(super) fn run(&mut self, job: work::Job, turn: TurnId, call: ToolCall) {
+    /// Reads the calls of a reply. Those beyond the limit of one reply are not read.
+    pub(super) fn read(&mut self, session: &Session, desk: &Desk, reply: &Reply) -> Vec<Arc<Call>> {
+        self.calls.read(desk, reply, MAX_CALLS, &edits::kept(session, reply))
+    }
+
+    pub(super) fn run(&mut self, job: work::Job, turn: TurnId, call: Arc<Call>) {
         self.work.spawn(work::run(job, turn, call));
     }
 
-    pub(super) fn propose(&mut self, job: edits::Job, turn: TurnId, calls: Vec<ToolCall>) {
+    pub(super) fn propose(&mut self, job: edits::Job, turn: TurnId, calls: &[ToolCall]) {
+        let calls = calls.iter().map(|it| self.calls.of(&job.desk, it)).collect();
         self.stopping = watch::Sender::new(false);
         let stopped = self.stopping.subscribe();
         self.proposing = Some(self.work.spawn(edits::propose(job, turn, calls, stopped)));

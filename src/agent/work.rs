@@ -1,18 +1,17 @@
-//! The tasks of a turn. Each task runs to its end and sends one `Input` with its result. This file also prepares the
-//! calls of a reply before they run.
+//! The tasks of a turn. Each task runs to its end and sends one `Input` with its result.
 
 use super::checkpoints::Keeper;
 use super::command_changes::Watch;
 use super::known::{self, Cause, Observation, Watched};
-use crate::event::{Access, Plan, SessionId, TurnId};
-use crate::message::{Block, CallId, Input as Arguments, Reply, Request, ToolAnswer, ToolCall};
+use crate::event::{SessionId, TurnId};
+use crate::message::{Block, CallId, Reply, Request};
 use crate::provider::{Provider, Sampled};
-use crate::session::{Input, MAX_CALLS, Session};
-use crate::tool::{self, Desk, Ran, Source, Tool, Workspace};
+use crate::session::{Input, Session};
+use crate::tool::{self, Call, Desk, Ran, Seen, Source, Workspace};
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -86,9 +85,8 @@ impl Looked {
 }
 
 /// Runs one read or command. The call gets an answer even if the tool panics.
-pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
-    let acts = job.desk.tools.find(&call.tool).is_some_and(Tool::acts);
-    if acts && !job.unsaved.is_empty() {
+pub(super) async fn run(job: Job, turn: TurnId, call: Arc<Call>) {
+    if call.acts() && !job.unsaved.is_empty() {
         let unsaved = job.desk.workspace.save(job.unsaved.clone(), job.agreed.clone()).await;
         let root = &job.desk.root;
         let paths = unsaved.iter().map(|it| tool::path::show(root, it)).collect();
@@ -97,17 +95,14 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let looked = job.look().await;
     let watch = match job.keeper {
         Some((keeper, touched)) => {
-            let is_job = tool::runs_apart(&call);
-            Some(Watch::begin(&job.desk, touched, keeper, turn, is_job).await)
+            Some(Watch::begin(&job.desk, touched, keeper, turn, call.runs_apart()).await)
         }
         None => None,
     };
     let (seen, mut texts) = mpsc::unbounded_channel();
-    // Only `read` makes a file's text known to the model. A search shows single lines.
-    let desk = Desk { seen: (call.tool == "read").then_some(seen), ..job.desk };
+    let desk = Desk { seen: Some(seen), ..job.desk };
     let ran = AssertUnwindSafe(tool::run(&desk, &call)).catch_unwind().await;
-    let Ran { answer, decisions, told, needed } =
-        ran.unwrap_or_else(|_| Ran::new(broken(&call.id)));
+    let Ran { answer, decisions, told, needed } = ran.unwrap_or_else(|_| Ran::broken(call.id()));
     if !decisions.is_empty() {
         let _ = job.results.send(Input::Log { decisions });
     }
@@ -115,32 +110,25 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
         let _ = job.results.send(Input::Tell { text });
     }
     drop(desk);
-    while let Some((path, source)) = texts.recv().await {
-        learnt(&call.input, path, source).map(|it| job.observations.send(it));
+    while let Some(seen) = texts.recv().await {
+        learnt(seen).map(|it| job.observations.send(it));
     }
     if let Some(watch) = watch {
         watch.end().await;
     }
     looked.again().await;
     let _ = job.results.send(match needed {
-        Some(access) => Input::Needed { turn, call: call.id, access },
+        Some(access) => Input::Needed { turn, call: call.id().clone(), access },
         None => Input::Answered { turn, answer },
     });
 }
 
-const BROKEN: &str = "The tool failed inside Caliban, not because of your call. Try another way.";
-
-/// The answer to a call whose tool has panicked.
-pub(super) fn broken(id: &CallId) -> ToolAnswer {
-    ToolAnswer::failed(id, BROKEN.to_owned(), "failed")
-}
-
 /// The observation that the model has seen a text which a call has read. `None` if the model saw only a part of the
 /// text and changes of the file are pending: the verdict on these changes tells the model the text.
-fn learnt(args: &Arguments, path: PathBuf, source: Source) -> Option<Observation> {
+fn learnt(Seen { path, source, is_whole }: Seen) -> Option<Observation> {
     let Source { text, pending } = source;
-    let stood = (!tool::shows_all(args, &text)).then(|| text.clone());
-    (stood.is_none() || pending == 0).then_some(Observation::Learnt { path, stood, text })
+    let stood = (!is_whole).then(|| text.clone());
+    (is_whole || pending == 0).then_some(Observation::Learnt { path, stood, text })
 }
 
 /// Makes a reply fit to be sent back: each call gets an id that no other call of the session and no question of the program's
@@ -178,23 +166,6 @@ pub(super) fn sendable(mut reply: Reply, session: &Session) -> Reply {
         }
     }
     reply
-}
-
-/// The plans of the first `MAX_CALLS` calls: the access that each needs. If finding a call's access panics, the call is
-/// refused.
-pub(super) fn plans(desk: &Desk, reply: &Reply) -> Vec<Plan> {
-    let plan = |call: &ToolCall| {
-        let access = catch_unwind(AssertUnwindSafe(|| tool::access(desk, call)));
-        let access = access.unwrap_or_else(|_| Access::Never(BROKEN.to_owned()));
-        Plan { call: call.id.clone(), access }
-    };
-    reply.calls().take(MAX_CALLS).map(plan).collect()
-}
-
-/// The paths that the calls name. Calls that are refused do not count.
-pub(super) fn touched(desk: &Desk, reply: &Reply, plans: &[Plan]) -> Vec<PathBuf> {
-    let done = reply.calls().zip(plans).filter(|it| !matches!(it.1.access, Access::Never(_)));
-    done.flat_map(|(call, _)| tool::touched(desk, call)).collect()
 }
 
 /// A number from 0 to 999 for the jitter of retries. The low digits of the clock are random enough.

@@ -30,6 +30,8 @@ pub enum Origin {
     Outside(String),
     /// The output of a command.
     Command,
+    /// Something else of this name, such as a server of tools.
+    Stranger(String),
     /// The report of a subagent that has read strangers' texts.
     Subagent,
 }
@@ -41,6 +43,7 @@ impl fmt::Display for Origin {
             Origin::Web(what) => write!(f, "the web: {what}"),
             Origin::Outside(path) => write!(f, "outside the project: {path}"),
             Origin::Command => f.write_str("a command"),
+            Origin::Stranger(name) => f.write_str(name),
             Origin::Subagent => f.write_str("a subagent that has read untrusted text"),
         }
     }

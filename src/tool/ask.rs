@@ -1,7 +1,7 @@
 //! The tool `ask`: questions to the user, each with a few options. A call ends the turn.
 
 use super::schema::Form;
-use super::{Tool, Work};
+use super::{Author, Tool, Work, typed};
 use crate::event::Access;
 use crate::message::Question;
 use crate::message::inquiry::{
@@ -22,7 +22,8 @@ pub(super) fn tool() -> Tool {
         name: "ask".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Last { access: Arc::new(access) },
+        author: Author::Known,
+        work: Work::Last(Arc::new(|_, args| access(typed(args)?))),
     }
 }
 
@@ -81,8 +82,7 @@ struct Offered {
     description: String,
 }
 
-fn access(args: &Value) -> Result<Access, String> {
-    let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
+fn access(args: Args) -> Result<Access, String> {
     let questions: Result<Vec<Question>, String> =
         args.questions.into_iter().enumerate().map(|(at, it)| question(at, it)).collect();
     Ok(Access::Ask { questions: questions? })

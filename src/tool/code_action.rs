@@ -2,7 +2,8 @@
 //! proposal.
 
 use super::lsp::{self, Aspect, Question};
-use super::{Desk, Tool, Work};
+use super::{Author, Consented, Deed, Desk, Reading, Running, Tool, Work, typed};
+use futures::FutureExt;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ pub(super) fn tool() -> Tool {
         name: "code_action".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Refactor { ask: Arc::new(ask) },
+        author: Author::Files,
+        work: Work::Refactor(Arc::new(read)),
     }
 }
 
@@ -35,9 +37,22 @@ fn schema() -> Value {
     })
 }
 
-fn ask(desk: &Desk, args: &Value) -> Result<Question, String> {
-    let name = args["action"].as_str().map(str::trim).filter(|it| !it.is_empty());
-    let aspect = if name.is_some() { Aspect::Action } else { Aspect::Actions };
-    let question = lsp::question(desk, aspect, args)?;
-    Ok(Question { name: name.map(str::to_owned), ..lsp::with_range(question, args)? })
+fn read(desk: &Desk, args: Value) -> Result<Deed, String> {
+    let args: lsp::Args = typed(args)?;
+    let name = args.action.as_deref().map(str::trim).filter(|it| !it.is_empty());
+    let Some(name) = name.map(str::to_owned) else {
+        let paths = args.paths();
+        return Ok(Deed::Read(Reading::new(args, paths, list)));
+    };
+    let question = lsp::changes(desk, Aspect::Action, args)?;
+    Ok(Deed::Refactor(Question { name: Some(name), ..question }))
+}
+
+fn list(desk: &Desk, args: lsp::Args, paths: Vec<Consented>) -> Running<'_> {
+    async move {
+        let path = paths.first().map(Consented::path);
+        let question = lsp::question(desk, Aspect::Actions, args, path)?;
+        lsp::ask(desk, question, ["action", "actions"], "No code action is offered there.").await
+    }
+    .boxed()
 }

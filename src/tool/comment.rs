@@ -1,13 +1,11 @@
 //! The tool `comment`: shows the comments of a code review in the editor, as diagnostics and in the quickfix list.
 
-use super::{CallId, Desk, Done, Tool, Work, plan};
+use super::{Author, Consented, Desk, Done, Running, Tool, Work};
 use crate::text::{Text, unseen};
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 pub(super) const NAME: &str = "comment";
 /// The most characters of one comment, because a diagnostic is read at a glance.
@@ -41,7 +39,7 @@ pub enum Severity {
 }
 
 /// The arguments of a comment as the model writes them.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Written {
     path: String,
     /// Counted from 1.
@@ -56,7 +54,8 @@ pub(super) fn tool() -> Tool {
         name: NAME.to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Read { paths: Arc::new(paths), run: Arc::new(run) },
+        author: Author::Known,
+        work: Work::reads(paths, run),
     }
 }
 
@@ -84,22 +83,20 @@ fn schema() -> Value {
     })
 }
 
-fn paths(args: &Value) -> Vec<String> {
-    let comments = args["comments"].as_array().into_iter().flatten();
-    let mut paths: Vec<String> =
-        comments.filter_map(|it| Some(it["path"].as_str()?.to_owned())).collect();
-    paths.sort();
-    paths.dedup();
-    paths
+#[derive(Clone, Deserialize)]
+struct Args {
+    comments: Vec<Written>,
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn paths(args: &Args) -> Vec<String> {
+    args.comments.iter().map(|it| it.path.clone()).collect()
+}
+
+fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
     async move {
-        let written: Vec<Written> =
-            serde_json::from_value(args["comments"].clone()).map_err(|fault| fault.to_string())?;
         let (mut placed, mut problems) = (Vec::new(), Vec::new());
-        for (at, it) in written.into_iter().enumerate() {
-            match place(desk, it).await {
+        for (at, (it, path)) in args.comments.into_iter().zip(&paths).enumerate() {
+            match place(desk, it, path).await {
                 Ok(comment) => placed.push(comment),
                 Err(why) => problems.push(format!("comments[{at}].{why}")),
             }
@@ -120,13 +117,13 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
 }
 
 /// Finds the line that a comment is about. The error begins with the name of the wrong argument.
-async fn place(desk: &Desk, written: Written) -> Result<Comment, String> {
-    let Written { path, line, code, severity, text } = written;
+async fn place(desk: &Desk, written: Written, path: &Consented) -> Result<Comment, String> {
+    let Written { line, code, severity, text, .. } = written;
     let text: String = unseen::exact(text.trim()).chars().take(LENGTH).collect();
     if text.is_empty() {
         return Err("text: it is empty.".to_owned());
     }
-    let path = plan::readable(desk, &path)?.path;
+    let path = path.path().to_owned();
     let source = desk.workspace.read(&path).await;
     let source = source.map_err(|why| format!("path: `{}` {}.", desk.shown(&path), why.say()))?;
     let line = nearest(&source.text, line, &code).ok_or_else(|| {

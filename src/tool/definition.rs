@@ -1,11 +1,8 @@
 //! The tool `definition`: finds where a symbol is defined, by the user's language servers.
 
 use super::lsp::{self, Aspect};
-use super::{CallId, Desk, Done, Tool, Work};
+use super::{Author, Consented, Desk, Running, Tool, Work};
 use futures::FutureExt;
-use futures::future::BoxFuture;
-use serde_json::Value;
-use std::sync::Arc;
 
 const PURPOSE: &str = "Finds where a symbol is defined, using the user's language server. If there is no \
     server, use grep. Give a line that has it: {\"path\":\"a.rs\",\"line\":12,\"symbol\":\"parse\"}. Returns \
@@ -16,13 +13,15 @@ pub(super) fn tool() -> Tool {
         name: "definition".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: lsp::at_symbol(),
-        work: Work::Read { paths: Arc::new(lsp::paths), run: Arc::new(run) },
+        author: Author::Files,
+        work: Work::reads(lsp::Args::paths, run),
     }
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn run(desk: &Desk, args: lsp::Args, paths: Vec<Consented>) -> Running<'_> {
     async move {
-        let question = lsp::question(desk, Aspect::Definition, &args)?;
+        let question =
+            lsp::question(desk, Aspect::Definition, args, paths.first().map(Consented::path))?;
         lsp::ask(desk, question, ["place", "places"], "No definition found.").await
     }
     .boxed()

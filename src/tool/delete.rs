@@ -1,11 +1,10 @@
 //! The tool `delete`: deletes a file.
 
-use super::{Tool, Work};
+use super::{Author, Tool, Work};
 use crate::edit::{Change, Edit, Format, Whole};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 const PURPOSE: &str = "Deletes a file. Not for folders. Example: {\"path\":\"src/old.rs\"}. The user decides; the \
     result says what they decided.";
@@ -15,10 +14,11 @@ pub(super) fn tool() -> Tool {
         name: "delete".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Edit {
-            parse: Arc::new(parse),
-            formats: vec![Format::Replace, Format::Patch, Format::Whole],
-        },
+        author: Author::Known,
+        work: Work::edits(
+            |Args { path }| Ok(vec![Edit { path, change: Change::Whole(Whole::Delete) }]),
+            &[Format::Replace, Format::Patch, Format::Whole],
+        ),
     }
 }
 
@@ -33,9 +33,4 @@ fn schema() -> Value {
 #[derive(Deserialize)]
 struct Args {
     path: PathBuf,
-}
-
-fn parse(args: &Value) -> Result<Vec<Edit>, String> {
-    let Args { path } = Args::deserialize(args).map_err(|fault| fault.to_string())?;
-    Ok(vec![Edit { path, change: Change::Whole(Whole::Delete) }])
 }

@@ -1,12 +1,10 @@
 //! The tool `diagnostics`: lists the problems that the user's language servers find.
 
 use super::lsp::{self, Aspect, Question};
-use super::{CallId, Desk, Done, Tool, Work};
+use super::{Author, Consented, Desk, Running, Tool, Work};
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 const PURPOSE: &str = "Lists the diagnostics of the user's language servers for a file as it is in the editor, or \
     without a path for every file that the servers have reported on. Not needed after an edit: its result says which \
@@ -18,7 +16,8 @@ pub(super) fn tool() -> Tool {
         name: "diagnostics".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Read { paths: Arc::new(lsp::paths), run: Arc::new(run) },
+        author: Author::Files,
+        work: Work::reads(lsp::Args::paths, run),
     }
 }
 
@@ -32,9 +31,10 @@ pub async fn of(desk: &Desk, path: Option<PathBuf>) -> Result<(usize, String), S
     lsp::findings(desk, Question::new(aspect, path)).await
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn run(desk: &Desk, args: lsp::Args, paths: Vec<Consented>) -> Running<'_> {
     async move {
-        let question = lsp::question(desk, Aspect::Diagnostics, &args)?;
+        let question =
+            lsp::question(desk, Aspect::Diagnostics, args, paths.first().map(Consented::path))?;
         lsp::ask(desk, question, ["finding", "findings"], "Nothing is reported.").await
     }
     .boxed()

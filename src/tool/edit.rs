@@ -1,12 +1,11 @@
 //! The tool `edit`: finds a text in a file and replaces it.
 
 use super::schema::Form;
-use super::{Tool, Work};
+use super::{Author, Tool, Work};
 use crate::edit::{Change, Edit, Format, Replacement};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 const PURPOSE: &str = "Replaces text in existing files. To create a file, use write. Each `old` must match the \
     file's text exactly, including blanks and indentation, and occur once (or set `everywhere`): include \
@@ -20,7 +19,8 @@ pub(super) fn tool() -> Tool {
         name: "edit".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Edit { parse: Arc::new(parse), formats: vec![Format::Replace] },
+        author: Author::Known,
+        work: Work::edits(parse, &[Format::Replace]),
     }
 }
 
@@ -66,8 +66,7 @@ struct One {
     everywhere: bool,
 }
 
-fn parse(args: &Value) -> Result<Vec<Edit>, String> {
-    let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
+fn parse(args: Args) -> Result<Vec<Edit>, String> {
     let edit = |(at, one): (usize, One)| {
         let path = one.path.or_else(|| args.path.clone());
         let path = path.ok_or_else(|| {

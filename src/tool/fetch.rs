@@ -1,10 +1,9 @@
 //! The tool `fetch`: fetches a web page and returns it as text.
 
-use super::{CallId, Desk, Done, Tool, Work, clip};
+use super::{Author, Desk, Done, Fetching, Running, Tool, Work, clip, typed};
 use crate::web::address::Address;
 use crate::web::{Form, Page};
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -24,7 +23,8 @@ pub(super) fn tool() -> Tool {
         name: "fetch".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Fetch { address: Arc::new(asked), run: Arc::new(run) },
+        author: Author::Web,
+        work: Work::Fetch(Arc::new(read)),
     }
 }
 
@@ -45,33 +45,29 @@ struct Args {
     offset: Option<usize>,
 }
 
-/// The address to which a call sends a request. `None` for a call with an offset, which reads a page that was fetched
-/// before.
-fn asked(args: &Value) -> Result<Option<Address>, String> {
-    let args: Args = serde_json::from_value(args.clone()).map_err(|fault| fault.to_string())?;
-    let address = address(&args.url)?;
-    Ok(args.offset.is_none_or(|it| it == 1).then_some(address))
+/// A call with an offset reads a page that was fetched before.
+fn read(_: &Desk, args: Value) -> Result<Fetching, String> {
+    let Args { url, offset } = typed(args)?;
+    let address = Address::parse(&url).map_err(|why| format!("url: `{url}` {why}."))?;
+    let first = offset.unwrap_or(1);
+    let sent = (first == 1).then(|| address.clone());
+    let run = super::runner(move |desk, _| run(desk, address.clone(), first));
+    Ok(Fetching { url, address: sent, run })
 }
 
-fn address(written: &str) -> Result<Address, String> {
-    Address::parse(written).map_err(|why| format!("url: `{written}` {why}."))
-}
-
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn run(desk: &Desk, address: Address, first: usize) -> Running<'_> {
     async move {
-        let sent = asked(&args)?;
-        let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
-        let page = match &sent {
-            Some(it) => {
-                let page = desk.web.fetch(it).await;
-                page.map_err(|why| format!("url: `{}` {why}.", it.as_str()))?
+        let page = match first {
+            1 => {
+                let page = desk.web.fetch(&address).await;
+                page.map_err(|why| format!("url: `{}` {why}.", address.as_str()))?
             }
-            None => desk.web.kept(&address(&args.url)?).ok_or(
+            _ => desk.web.kept(&address).ok_or(
                 "offset: Caliban does not have this page: it keeps pages for 15 minutes. Call fetch without an offset \
                  first.",
             )?,
         };
-        shown(&page, args.offset.unwrap_or(1))
+        shown(&page, first)
     }
     .boxed()
 }

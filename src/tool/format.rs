@@ -1,7 +1,7 @@
 //! The tool `format`: formats a file by the user's language server or formatter, as a proposal.
 
-use super::lsp::{self, Aspect, Question};
-use super::{Desk, Tool, Work};
+use super::lsp::{self, Aspect};
+use super::{Author, Deed, Desk, Tool, Work, typed};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ pub(super) fn tool() -> Tool {
         name: "format".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Refactor { ask: Arc::new(ask) },
+        author: Author::Files,
+        work: Work::Refactor(Arc::new(read)),
     }
 }
 
@@ -31,7 +32,6 @@ fn schema() -> Value {
     })
 }
 
-fn ask(desk: &Desk, args: &Value) -> Result<Question, String> {
-    let question = lsp::question(desk, Aspect::Format, args)?;
-    lsp::with_range(question, args)
+fn read(desk: &Desk, args: Value) -> Result<Deed, String> {
+    lsp::changes(desk, Aspect::Format, typed(args)?).map(Deed::Refactor)
 }

@@ -1,16 +1,16 @@
 //! The tool `glob`: finds files by name.
 
-use super::{CallId, Desk, Done, Tool, Work, list, path, walk};
+use super::{Author, Consented, Desk, Done, Running, Tool, Work, list, path, walk};
 use crate::reach::{Reach, Reading};
 use crate::regular::direct;
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use globset::GlobSet;
 use ignore::WalkState;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::SystemTime;
 
 /// The most files that are listed.
@@ -26,7 +26,8 @@ pub(super) fn tool() -> Tool {
         name: "glob".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Read { paths: Arc::new(list::paths), run: Arc::new(run) },
+        author: Author::Files,
+        work: Work::reads(|args: &Args| vec![list::or_root(args.path.as_ref())], run),
     }
 }
 
@@ -41,10 +42,16 @@ fn schema() -> Value {
     })
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+#[derive(Clone, Deserialize)]
+struct Args {
+    pattern: String,
+    path: Option<String>,
+}
+
+fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
     async move {
-        let folder = list::folder(desk, args["path"].as_str())?;
-        let pattern = args["pattern"].as_str().unwrap_or_default();
+        let folder = list::folder(&list::or_root(args.path.as_ref()), &paths[0])?;
+        let pattern = args.pattern.as_str();
         let within = pattern.strip_prefix(&format!("{}/", folder.display())).unwrap_or(pattern);
         let glob = walk::glob("pattern", within)?;
         let shown = path::show(&desk.root, &folder);

@@ -4,21 +4,17 @@
 mod found;
 mod search;
 
-use super::path::Led;
-use super::{CallId, Desk, Done, Source, Tool, Work, disk, list, plan, walk};
-use crate::reach::Reading;
+use super::{Author, Consented, Desk, Done, Running, Source, Tool, Work, disk, list, walk};
 use crate::regular::direct;
 use crate::text::cause;
 use found::Found;
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use search::Search;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The most bytes of a pattern.
 const LONGEST: usize = 4_000;
@@ -33,7 +29,8 @@ pub(super) fn tool() -> Tool {
         name: "grep".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Read { paths: Arc::new(list::paths), run: Arc::new(run) },
+        author: Author::Files,
+        work: Work::reads(|args: &Args| vec![list::or_root(args.path.as_ref())], run),
     }
 }
 
@@ -51,7 +48,7 @@ fn schema() -> Value {
     })
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Args {
     pattern: String,
     path: Option<String>,
@@ -62,11 +59,10 @@ struct Args {
     context: usize,
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
     async move {
-        let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         let written = args.path.as_deref().unwrap_or(".");
-        let Led { path: target, reading, .. } = plan::readable(desk, written)?;
+        let (target, agreed) = (paths[0].path().to_owned(), paths[0].is_asked());
         let buffers = buffers(desk, &target).await;
         match direct::metadata(&target) {
             Ok(_) => (),
@@ -86,7 +82,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
             matcher: matcher(&args)?,
             context: args.context,
             buffers,
-            agreed: reading != Reading::Free,
+            agreed,
             reach: desk.reach.clone(),
         };
         let found = walk::apart(move |halt| search.run(&halt)).await?;

@@ -1,11 +1,8 @@
 //! The tool `hover`: shows a symbol's type and documentation, by the user's language servers.
 
 use super::lsp::{self, Aspect};
-use super::{CallId, Desk, Done, Tool, Work};
+use super::{Author, Consented, Desk, Running, Tool, Work};
 use futures::FutureExt;
-use futures::future::BoxFuture;
-use serde_json::Value;
-use std::sync::Arc;
 
 const PURPOSE: &str = "Shows a symbol's type and documentation, using the user's language server. Give a line \
     that has it: {\"path\":\"a.rs\",\"line\":12,\"symbol\":\"parse\"}. Returns the server's text; a long text \
@@ -16,13 +13,15 @@ pub(super) fn tool() -> Tool {
         name: "hover".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: lsp::at_symbol(),
-        work: Work::Read { paths: Arc::new(lsp::paths), run: Arc::new(run) },
+        author: Author::Files,
+        work: Work::reads(lsp::Args::paths, run),
     }
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn run(desk: &Desk, args: lsp::Args, paths: Vec<Consented>) -> Running<'_> {
     async move {
-        let question = lsp::question(desk, Aspect::Hover, &args)?;
+        let question =
+            lsp::question(desk, Aspect::Hover, args, paths.first().map(Consented::path))?;
         lsp::ask(
             desk,
             question,

@@ -1,12 +1,10 @@
 //! The tool `job`: lists, reads and stops the commands that run in the background.
 
 use super::jobs::{Look, Order, Row};
-use super::{CallId, Desk, Done, Tool, Work};
+use super::{Author, Desk, Done, Running, Tool, Work};
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -23,7 +21,8 @@ pub(super) fn tool() -> Tool {
         name: NAME.to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Read { paths: Arc::new(|_| Vec::new()), run: Arc::new(run) },
+        author: Author::Command,
+        work: Work::own(run),
     }
 }
 
@@ -40,7 +39,7 @@ fn schema() -> Value {
     })
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Args {
     action: Action,
     id: Option<u32>,
@@ -49,7 +48,7 @@ struct Args {
     wait_s: u64,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Action {
     List,
@@ -57,9 +56,8 @@ enum Action {
     Stop,
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn run(desk: &Desk, args: Args) -> Running<'_> {
     async move {
-        let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         let look = match args.action {
             Action::List => return Ok(list(&desk.jobs.rows())),
             Action::Read => read(desk, &args).await?,
@@ -91,7 +89,7 @@ async fn read(desk: &Desk, args: &Args) -> Result<Look, String> {
 
 fn list(rows: &[Row]) -> Done {
     if rows.is_empty() {
-        return Done::new("There are no jobs.".to_owned(), "no jobs");
+        return Done::known("There are no jobs.".to_owned(), "no jobs");
     }
     let line = |it: &Row| {
         let state = it.ended.as_deref().unwrap_or("running");
@@ -104,7 +102,7 @@ fn list(rows: &[Row]) -> Done {
     };
     let lines: Vec<String> = rows.iter().map(line).collect();
     let running = rows.iter().filter(|it| it.ended.is_none()).count();
-    Done::new(lines.join("\n"), format!("{running} running"))
+    Done::known(lines.join("\n"), format!("{running} running"))
 }
 
 fn shown(look: &Look) -> Done {

@@ -1,13 +1,11 @@
 //! The tool `job_input`: sends text to the input of a command that runs in the background.
 
 use super::jobs::Order;
-use super::{CallId, Desk, Done, Tool, Work};
+use super::{Author, CallId, Desk, Done, Running, Tool, Work};
 use crate::event::Access;
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// The most bytes of one input: a terminal takes no longer line at once.
 const LONGEST: usize = 4_000;
@@ -21,7 +19,8 @@ pub(super) fn tool() -> Tool {
         name: "job_input".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Act { access: Arc::new(access), run: Arc::new(run) },
+        author: Author::Known,
+        work: Work::acts(access, run),
     }
 }
 
@@ -36,17 +35,16 @@ fn schema() -> Value {
     })
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Args {
     id: u32,
     text: String,
 }
 
-fn read(args: &Value) -> Result<Args, String> {
-    let args: Args = serde_json::from_value(args.clone()).map_err(|fault| fault.to_string())?;
-    match args.text.len() {
+fn check(text: &str) -> Result<(), String> {
+    match text.len() {
         0 => Err("text: it is empty. Give the text to send, for example \"\\n\".".to_owned()),
-        1..=LONGEST => Ok(args),
+        1..=LONGEST => Ok(()),
         bytes => Err(format!(
             "text: it has {bytes} bytes, but one input may have at most {LONGEST}. Send it in pieces, or write it to a \
              file."
@@ -54,8 +52,9 @@ fn read(args: &Value) -> Result<Args, String> {
     }
 }
 
-fn access(desk: &Desk, args: &Value) -> Result<Access, String> {
-    let Args { id, text } = read(args)?;
+fn access(desk: &Desk, Args { id, text }: &Args) -> Result<Access, String> {
+    check(text)?;
+    let (id, text) = (*id, text.clone());
     let row = desk.jobs.find(id)?;
     match row.ended {
         Some(how) => Err(format!("id: job {id} {how}, so it takes no input.")),
@@ -68,9 +67,8 @@ fn access(desk: &Desk, args: &Value) -> Result<Access, String> {
     }
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn run(desk: &Desk, _: CallId, Args { id, text }: Args) -> Running<'_> {
     async move {
-        let Args { id, text } = read(&args)?;
         let bytes = text.into_bytes();
         let all = bytes.len();
         let taken = desk.jobs.order(id, |answer| Order::Write { bytes, answer }).await?;

@@ -1,15 +1,14 @@
 //! The tool `list`: lists a folder.
 
-use super::{CallId, Desk, Done, Tool, Work, disk, path, plan, walk};
+use super::{Author, Consented, Desk, Done, Running, Tool, Work, disk, path, walk};
 use crate::reach::Reach;
 use crate::regular::direct;
 use crate::text::cause;
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use rustix::fs::FileType;
+use serde::Deserialize;
 use serde_json::{Value, json};
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 /// The most entries that are listed.
 const CAP: usize = 500;
@@ -22,7 +21,8 @@ pub(super) fn tool() -> Tool {
         name: "list".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Read { paths: Arc::new(paths), run: Arc::new(run) },
+        author: Author::Files,
+        work: Work::reads(|args: &Args| vec![or_root(args.path.as_ref())], run),
     }
 }
 
@@ -35,13 +35,19 @@ fn schema() -> Value {
     })
 }
 
-pub(super) fn paths(args: &Value) -> Vec<String> {
-    vec![args["path"].as_str().unwrap_or(".").to_owned()]
+#[derive(Clone, Deserialize)]
+struct Args {
+    path: Option<String>,
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+/// The path of a call, which is the project's root if the model wrote none.
+pub(super) fn or_root(written: Option<&String>) -> String {
+    written.map_or(".", String::as_str).to_owned()
+}
+
+fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
     async move {
-        let folder = folder(desk, args["path"].as_str())?;
+        let folder = folder(&or_root(args.path.as_ref()), &paths[0])?;
         let shown = path::show(&desk.root, &folder);
         let reach = desk.reach.clone();
         let mut entries = walk::apart(move |_| entries(&reach, &folder)).await?;
@@ -60,12 +66,11 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     .boxed()
 }
 
-/// The folder that the optional argument `path` names.
-pub(super) fn folder(desk: &Desk, written: Option<&str>) -> Result<std::path::PathBuf, String> {
-    let written = written.unwrap_or(".");
-    let found = plan::readable(desk, written)?.path;
-    let what = match direct::folder(&found) {
-        Ok(_) => return Ok(found),
+/// The folder that the argument `path` names, where it leads.
+pub(super) fn folder(written: &str, path: &Consented) -> Result<PathBuf, String> {
+    let found = path.path();
+    let what = match direct::folder(found) {
+        Ok(_) => return Ok(found.to_owned()),
         Err(_) if found.is_file() => "is a file, not a folder".to_owned(),
         Err(fault) if disk::is_absent(&fault) => "does not exist".to_owned(),
         Err(fault) => return Err(format!("path: `{written}` cannot be read: {}.", cause(&fault))),

@@ -8,7 +8,7 @@ pub use difference::Difference;
 pub use unparsed::Unparsed;
 
 use super::formatter::Formatter;
-use super::{Desk, Done, clip, path, plan};
+use super::{Desk, Done, clip, path};
 use crate::text::{Text, secret};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -159,39 +159,57 @@ pub(super) fn at_symbol() -> Value {
     })
 }
 
-pub(super) fn paths(args: &Value) -> Vec<String> {
-    args["path"].as_str().map(str::to_owned).into_iter().collect()
+/// The arguments of all tools that ask language servers.
+#[derive(Clone, Default, Deserialize)]
+pub(super) struct Args {
+    pub(super) path: Option<String>,
+    line: Option<u64>,
+    last_line: Option<u64>,
+    symbol: Option<String>,
+    query: Option<String>,
+    pub(super) name: Option<String>,
+    kind: Option<String>,
+    pub(super) action: Option<String>,
 }
 
-/// Makes the question from a call's arguments, which have to fit the schema.
-pub(super) fn question(desk: &Desk, aspect: Aspect, args: &Value) -> Result<Question, String> {
-    let file = |written| match aspect {
-        // the path of an edit is checked together with the edit
-        Aspect::Rename | Aspect::Actions | Aspect::Action | Aspect::Format => {
-            path::resolve(desk, written)
-        }
-        _ => Ok(plan::readable(desk, written)?.path),
-    };
-    let path = args["path"].as_str().map(file).transpose()?;
-    if let Some(found) = path.as_deref().filter(|it| !it.is_file()) {
+impl Args {
+    pub(super) fn paths(&self) -> Vec<String> {
+        self.path.iter().cloned().collect()
+    }
+}
+
+/// Makes the question from a call's arguments. `path` is where the path in them leads.
+pub(super) fn question(
+    desk: &Desk,
+    aspect: Aspect,
+    args: Args,
+    path: Option<&Path>,
+) -> Result<Question, String> {
+    if let Some(found) = path.filter(|it| !it.is_file()) {
         let what = if found.exists() { "is not a file" } else { "is not on disk" };
         return Err(format!("path: `{}` {what}.", path::show(&desk.root, found)));
     }
-    let line = u32::try_from(args["line"].as_u64().unwrap_or(1)).unwrap_or(u32::MAX);
-    let text = |name: &str| args[name].as_str().map(str::to_owned);
-    let symbol = text("symbol").unwrap_or_default();
-    if args["symbol"].is_string() && symbol.trim().is_empty() {
+    let (first, last) = (args.line, args.last_line.or(args.line));
+    let line = u32::try_from(first.unwrap_or(1)).unwrap_or(u32::MAX).saturating_sub(1);
+    if args.symbol.as_ref().is_some_and(|it| it.trim().is_empty()) {
         return Err("symbol: it is empty. Give the name as it is written on that line.".to_owned());
     }
-    let (query, name) = (text("query"), text("name"));
-    let line = line.saturating_sub(1);
-    Ok(Question { line, symbol, query, name, ..Question::new(aspect, path) })
+    let has_range = matches!(aspect, Aspect::Actions | Aspect::Action | Aspect::Format);
+    let last = if has_range { range(first, last)? } else { None };
+    let symbol = args.symbol.unwrap_or_default();
+    let Args { query, name, kind: only, .. } = args;
+    let path = path.map(Path::to_owned);
+    Ok(Question { line, last, symbol, query, name, only, ..Question::new(aspect, path) })
 }
 
-/// The question with the lines of a call, from `line` to `last_line`, and its `kind`.
-pub(super) fn with_range(question: Question, args: &Value) -> Result<Question, String> {
-    let line = args["line"].as_u64();
-    let last = args["last_line"].as_u64().or(line);
+/// The question of a call that changes files. Its path is judged together with the edits.
+pub(super) fn changes(desk: &Desk, aspect: Aspect, args: Args) -> Result<Question, String> {
+    let path = args.path.as_deref().map(|it| path::resolve(desk, it)).transpose()?;
+    question(desk, aspect, args, path.as_deref())
+}
+
+/// The last line of a range, from 0, of lines that count from 1.
+fn range(line: Option<u64>, last: Option<u64>) -> Result<Option<u32>, String> {
     match (line, last) {
         (None, Some(_)) => {
             Err("last_line: it needs the first line too. Give `line`, or leave both out."
@@ -200,11 +218,7 @@ pub(super) fn with_range(question: Question, args: &Value) -> Result<Question, S
         (Some(line), Some(last)) if last < line => {
             Err(format!("last_line: {last} is above line {line}. Give the first line as `line`."))
         }
-        _ => {
-            let last = last.map(|it| u32::try_from(it - 1).unwrap_or(u32::MAX));
-            let only = args["kind"].as_str().map(str::to_owned);
-            Ok(Question { last, only, ..question })
-        }
+        _ => Ok(last.map(|it| u32::try_from(it.saturating_sub(1)).unwrap_or(u32::MAX))),
     }
 }
 
@@ -218,11 +232,6 @@ pub(super) async fn ask(
     let (count, text) = findings(desk, question).await?;
     let text = if text.is_empty() { none.to_owned() } else { text };
     Ok(Done::new(text, format!("{count} {}", noun[usize::from(count != 1)])))
-}
-
-/// Lists code actions.
-pub(super) async fn actions(desk: &Desk, question: Question) -> Result<Done, String> {
-    ask(desk, question, ["action", "actions"], "No code action is offered there.").await
 }
 
 /// The number of the servers' findings, and the findings and the servers' notes as lines.

@@ -25,7 +25,9 @@ pub mod walk;
 pub mod workers;
 pub mod worktree;
 
+mod allowed;
 mod ask;
+mod call;
 mod code_action;
 mod definition;
 mod delete;
@@ -41,7 +43,6 @@ mod lines;
 mod list;
 mod named;
 mod patch;
-mod plan;
 mod planted;
 mod process;
 mod read;
@@ -54,26 +55,26 @@ mod skill;
 mod symbols;
 mod table;
 mod web_search;
+mod work;
 mod write;
 #[cfg(test)]
 pub mod tests;
 
-pub use plan::{
-    Ran, Resolved, access, edits_of, is_malformed_edit, question_of, resolved, run, savable, short,
-    touched,
-};
-pub use read::shows_all;
-pub use shell::runs_apart;
+pub use allowed::{Consented, Resolved, resolved, savable};
+pub use call::{Call, Calls, Ran, run, short};
 pub use table::{Toolset, own, searching};
+use work::typed;
+pub use work::{
+    Acting, Author, Deed, Fetching, Reading, Reads, Run, Running, Searching, Work, runner,
+};
 
-use crate::edit::{Edit, Format, Misfit, Proposal};
-use crate::event::{Access, Guarded, TurnId};
+use crate::edit::{Misfit, Proposal};
+use crate::event::{Guarded, TurnId};
 use crate::message::{CallId, Image, ToolSpec};
 use crate::reach::Reach;
 use crate::rules::Rules;
 use crate::text::Text;
 use crate::web::Web;
-use crate::web::address::Address;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -91,62 +92,9 @@ pub struct Tool {
     pub purpose: String,
     /// JSON Schema of the arguments.
     pub schema: Value,
+    pub author: Author,
     pub work: Work,
 }
-
-/// The kind of work that a tool does, which decides how its calls are treated.
-pub enum Work {
-    /// The tool reads. Its calls run at the same time as other reads. `paths` returns the paths that a call will read,
-    /// so that they can be checked against the rules.
-    Read { paths: Paths, run: Run },
-    /// The tool edits files. It only parses a call. The agent resolves the paths, which are as the model wrote them,
-    /// and proposes the edits of several calls together. The tool is offered to models that write edits in one of
-    /// `formats`.
-    Edit { parse: Parse, formats: Vec<Format> },
-    /// The tool edits files with the help of a language server, which is asked for the edits before they are proposed.
-    /// A question that changes nothing runs like a read.
-    Refactor { ask: Ask },
-    /// The tool uses only Caliban's own data: the todo list and the texts of skills. Its calls run like reads, and
-    /// change no other files.
-    Own { run: Run },
-    /// The tool fetches a web page. `address` returns the address to which a call sends a request; `None` if the call
-    /// sends none.
-    Fetch { address: Where, run: Run },
-    /// The tool searches the web. Queries go to `host`.
-    Search { host: String, run: Run },
-    /// The tool ends the turn, because the user has to answer before the model goes on. `access` checks the arguments.
-    /// Where no user answers, the turn goes on.
-    Last { access: Ends },
-    /// The tool gives a task to a subagent. The agent carries the call out.
-    Delegate,
-    /// The tool leads the workers of a coordinator. `access` parses a call, and the session carries it out.
-    Lead { access: Needs },
-    /// The tool runs a command, or sends input to a running one. `access` returns what the user has to consent to.
-    Act { access: Needs, run: Run },
-}
-
-/// Runs a call whose arguments fit the schema. The error tells the model which argument is wrong, why, which values are
-/// valid, and what to try.
-pub type Run = Arc<
-    dyn for<'a> Fn(&'a Desk, CallId, Value) -> BoxFuture<'a, Result<Done, String>> + Send + Sync,
->;
-/// Wraps a closure as a tool's `Run`.
-pub fn runner<F>(run: F) -> Run
-where
-    F: for<'a> Fn(&'a Desk, CallId, Value) -> BoxFuture<'a, Result<Done, String>>
-        + Send
-        + Sync
-        + 'static,
-{
-    Arc::new(run)
-}
-
-pub type Paths = Arc<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
-pub type Parse = Arc<dyn Fn(&Value) -> Result<Vec<Edit>, String> + Send + Sync>;
-pub type Ask = Arc<dyn Fn(&Desk, &Value) -> Result<lsp::Question, String> + Send + Sync>;
-pub type Where = Arc<dyn Fn(&Value) -> Result<Option<Address>, String> + Send + Sync>;
-pub type Ends = Arc<dyn Fn(&Value) -> Result<Access, String> + Send + Sync>;
-pub type Needs = Arc<dyn Fn(&Desk, &Value) -> Result<Access, String> + Send + Sync>;
 
 impl Tool {
     /// The tool as a model sees it.
@@ -158,25 +106,24 @@ impl Tool {
     /// Whether the tool's calls have effects outside of Caliban. All earlier events have to be safe on disk before such
     /// a call runs.
     pub fn acts(&self) -> bool {
-        matches!(self.work, Work::Act { .. })
+        matches!(self.work, Work::Act(_))
     }
 
     /// Whether the tool's answers only contain text that was read or printed, so that the model can get the text again
-    /// by another call. A second call of `comment` would show the comments twice.
+    /// by another call. A second call of `comment`, for example, would show the comments twice.
     pub fn reads(&self) -> bool {
-        use Work::{Act, Fetch, Read, Search};
-        let reads = matches!(self.work, Read { .. } | Act { .. } | Fetch { .. } | Search { .. });
-        reads && self.name != comment::NAME
+        matches!(self.author, Author::Files | Author::Command | Author::Web) && !self.edits()
     }
 
     /// Whether the tool's calls propose edits, which the user decides on.
     pub fn edits(&self) -> bool {
-        matches!(self.work, Work::Edit { .. } | Work::Refactor { .. })
+        matches!(self.work, Work::Edit { .. } | Work::Refactor(_))
     }
 
     /// Whether the tool's calls may change files without a review.
     pub fn changes(&self) -> bool {
-        matches!(self.work, Work::Act { .. } | Work::Own { .. } | Work::Delegate)
+        let is_own = matches!(self.work, Work::Own(_)) && self.author == Author::Known;
+        is_own || matches!(self.work, Work::Act(_) | Work::Delegate(_))
     }
 }
 
@@ -199,11 +146,18 @@ pub struct Done {
     pub told: Vec<String>,
     /// The locked paths that a git command would change. The command did not start, and runs again if the user agrees.
     pub locked: Vec<String>,
+    /// Whether the text is Caliban's own, although the tool also returns texts of others.
+    pub is_known: bool,
 }
 
 impl Done {
     pub fn new(text: String, summary: impl Into<String>) -> Done {
         Done { text, summary: summary.into(), ..Done::default() }
+    }
+
+    /// A text of Caliban's own.
+    fn known(text: String, summary: impl Into<String>) -> Done {
+        Done { is_known: true, ..Done::new(text, summary) }
     }
 }
 
@@ -228,7 +182,7 @@ pub struct Desk {
     pub rules: Arc<Rules>,
     pub workspace: Arc<dyn Workspace>,
     /// Receives each text that is read for the model. `None` if it is not recorded which texts the model knows.
-    pub seen: Option<mpsc::UnboundedSender<(PathBuf, Source)>>,
+    pub seen: Option<mpsc::UnboundedSender<Seen>>,
     /// The consent that the running call has for paths that are not read without one.
     pub agreed: Option<Guarded>,
     /// Receives the output of running commands, for the chat.
@@ -250,11 +204,16 @@ impl Desk {
     /// Reads a text for the model.
     pub async fn read(&self, path: &Path) -> Result<Source, Unreadable> {
         let source = self.workspace.read(path).await?;
+        self.saw(path, &source, true);
+        Ok(source)
+    }
+
+    /// Records that the model sees a text, or a part of it.
+    fn saw(&self, path: &Path, source: &Source, is_whole: bool) {
         if let Some(seen) = &self.seen {
             // the send fails if nobody records any more which texts the model knows
-            let _ = seen.send((path.to_owned(), source.clone()));
+            let _ = seen.send(Seen { path: path.to_owned(), source: source.clone(), is_whole });
         }
-        Ok(source)
     }
 
     /// The project's root, also for a desk in a worktree.
@@ -266,6 +225,14 @@ impl Desk {
     pub fn shown(&self, path: &Path) -> String {
         path::tilde(&self.root, self.home.as_deref(), path)
     }
+}
+
+/// A text that was read for the model.
+pub struct Seen {
+    pub path: PathBuf,
+    pub source: Source,
+    /// Whether the model sees the whole text.
+    pub is_whole: bool,
 }
 
 /// A file's text as the user sees it now, with pending changes.

@@ -1,10 +1,9 @@
 //! The tool `apply_patch`: edits in the patch format that some models were trained on.
 
-use super::{Tool, Work};
-use crate::edit::{Edit, Format, parse_patch};
+use super::{Author, Tool, Work};
+use crate::edit::{Format, parse_patch};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 const PURPOSE: &str = "Changes, creates, deletes and moves files with a patch. First line `*** Begin Patch`, last line \
     `*** End Patch`. Between them come `*** Add File: path`, then each line of the file after a `+`; `*** Delete File: \
@@ -18,7 +17,8 @@ pub(super) fn tool() -> Tool {
         name: "apply_patch".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Edit { parse: Arc::new(parse), formats: vec![Format::Patch] },
+        author: Author::Known,
+        work: Work::edits(|args: Args| parse_patch(&args.input), &[Format::Patch]),
     }
 }
 
@@ -35,9 +35,4 @@ fn schema() -> Value {
 #[derive(Deserialize)]
 struct Args {
     input: String,
-}
-
-fn parse(args: &Value) -> Result<Vec<Edit>, String> {
-    let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
-    parse_patch(&args.input)
 }

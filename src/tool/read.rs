@@ -1,17 +1,14 @@
 //! The tool `read`: a file's text as the user sees it now.
 
 use super::{
-    CallId, Desk, Done, LIMIT, Source, Tool, Unreadable, Work, clip, disk, image, list, path, pdf,
-    plan,
+    Author, Consented, Desk, Done, LIMIT, Running, Source, Tool, Unreadable, Work, clip, disk,
+    image, list, path, pdf,
 };
-use crate::message::Input;
 use crate::text::Text;
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::Arc;
 
 /// The most lines and bytes that one call returns, and the most characters of a line.
 const LINES: usize = 2_000;
@@ -28,7 +25,8 @@ pub(super) fn tool() -> Tool {
         name: "read".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Read { paths: Arc::new(paths), run: Arc::new(run) },
+        author: Author::Files,
+        work: Work::reads(|args: &Args| vec![args.path.clone()], run),
     }
 }
 
@@ -44,42 +42,42 @@ fn schema() -> Value {
     })
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Args {
     path: String,
     offset: Option<usize>,
     limit: Option<usize>,
 }
 
-fn paths(args: &Value) -> Vec<String> {
-    args["path"].as_str().map(str::to_owned).into_iter().collect()
-}
-
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
     async move {
-        let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
-        let found = plan::readable(desk, &args.path)?.path;
+        let found = paths[0].path();
         // if the user's skills are in the project, they are read through the editor's buffers like other files
-        let is_apart = desk.reach.is_open(&found) && !path::inside(&desk.root, &found);
+        let is_apart = desk.reach.is_open(found) && !path::inside(&desk.root, found);
         let source = if is_apart {
-            disk::load(&found).map(|text| Source { text, pending: 0 })
+            disk::load(found).map(|text| Source { text, pending: 0 })
         } else {
-            desk.read(&found).await
+            desk.workspace.read(found).await
         };
         let failed = |why: String| format!("path: `{}` {why}.", args.path);
         if pdf::may_be(&source)
-            && let Some(text) = pdf::load(desk, &found).await
+            && let Some(text) = pdf::load(desk, found).await
         {
             return shown(&Source { text: text.map_err(failed)?, pending: 0 }, &args);
         }
         match source {
-            Ok(source) => shown(&source, &args),
-            Err(Unreadable::Binary) => match image::load(&found).await {
+            Ok(source) => {
+                if !is_apart {
+                    desk.saw(found, &source, shows_all(&args, &source.text));
+                }
+                shown(&source, &args)
+            }
+            Err(Unreadable::Binary) => match image::load(found).await {
                 Some(Ok(loaded)) => Ok(pictured(loaded)),
                 Some(Err(why)) => Err(failed(why)),
-                None => Err(unreadable(desk, &found, &args.path, Unreadable::Binary)),
+                None => Err(unreadable(desk, found, &args.path, Unreadable::Binary)),
             },
-            Err(why) => Err(unreadable(desk, &found, &args.path, why)),
+            Err(why) => Err(unreadable(desk, found, &args.path, why)),
         }
     }
     .boxed()
@@ -91,10 +89,9 @@ fn pictured(image::Loaded { image, said }: image::Loaded) -> Done {
 }
 
 /// Whether a call with these arguments shows the whole text.
-pub fn shows_all(args: &Input, text: &Text) -> bool {
-    let is_named = |name| matches!(args, Input::Json(args) if !args[name].is_null());
+fn shows_all(args: &Args, text: &Text) -> bool {
     let is_short = text.line_count() <= LINES && text.content.len() <= BYTES / 2;
-    is_short && !is_named("offset") && !is_named("limit")
+    is_short && args.offset.is_none() && args.limit.is_none()
 }
 
 fn shown(source: &Source, args: &Args) -> Result<Done, String> {

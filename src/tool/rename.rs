@@ -1,11 +1,10 @@
 //! The tool `rename`: gives a file another path.
 
-use super::{Tool, Work};
+use super::{Author, Tool, Work};
 use crate::edit::{Change, Edit, Format, Whole};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 const PURPOSE: &str = "Moves a file to another path and creates missing folders. Not for folders or symbols. Example: \
     {\"path\":\"a.rs\",\"to\":\"src/b/a.rs\"}. References to it in other files do not change: edit them yourself. The \
@@ -16,10 +15,13 @@ pub(super) fn tool() -> Tool {
         name: "rename".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Edit {
-            parse: Arc::new(parse),
-            formats: vec![Format::Replace, Format::Patch, Format::Whole],
-        },
+        author: Author::Known,
+        work: Work::edits(
+            |Args { path, to }| {
+                Ok(vec![Edit { path, change: Change::Whole(Whole::Rename { to }) }])
+            },
+            &[Format::Replace, Format::Patch, Format::Whole],
+        ),
     }
 }
 
@@ -38,9 +40,4 @@ fn schema() -> Value {
 struct Args {
     path: PathBuf,
     to: PathBuf,
-}
-
-fn parse(args: &Value) -> Result<Vec<Edit>, String> {
-    let Args { path, to } = Args::deserialize(args).map_err(|fault| fault.to_string())?;
-    Ok(vec![Edit { path, change: Change::Whole(Whole::Rename { to }) }])
 }

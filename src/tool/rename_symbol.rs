@@ -1,7 +1,7 @@
 //! The tool `rename_symbol`: renames a symbol wherever it is used, by the user's language server.
 
-use super::lsp::{self, Aspect, Question};
-use super::{Desk, Tool, Work};
+use super::lsp::{self, Aspect};
+use super::{Author, Deed, Desk, Tool, Work, typed};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ pub(super) fn tool() -> Tool {
         name: "rename_symbol".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Refactor { ask: Arc::new(ask) },
+        author: Author::Files,
+        work: Work::Refactor(Arc::new(read)),
     }
 }
 
@@ -26,9 +27,10 @@ fn schema() -> Value {
     schema
 }
 
-fn ask(desk: &Desk, args: &Value) -> Result<Question, String> {
-    match args["name"].as_str().map(str::trim) {
+fn read(desk: &Desk, args: Value) -> Result<Deed, String> {
+    let args: lsp::Args = typed(args)?;
+    match args.name.as_deref().map(str::trim) {
         None | Some("") => Err("$.name: expected the new name.".to_owned()),
-        Some(_) => lsp::question(desk, Aspect::Rename, args),
+        Some(_) => lsp::changes(desk, Aspect::Rename, args).map(Deed::Refactor),
     }
 }

@@ -6,21 +6,18 @@ use super::confinement::Limits;
 use super::git::head::Head;
 use super::jobs::Start;
 use super::process::{self, End, Process, Streams};
-use super::{CallId, Desk, Done, Tool, Work, git, job, path, planted};
+use super::{Author, CallId, Desk, Done, Running, Tool, Work, git, job, path, planted};
 use crate::event::Access;
-use crate::message::{Input, ToolCall};
 use crate::rules;
 use crate::text::cause;
 use crate::web::proxy;
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use output::Output;
 pub(super) use output::is_refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -45,7 +42,8 @@ pub(super) fn tool() -> Tool {
         name: "shell".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Act { access: Arc::new(access), run: Arc::new(run) },
+        author: Author::Command,
+        work: Work::acts(access, run),
     }
 }
 
@@ -67,9 +65,12 @@ fn schema() -> Value {
     })
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Args {
     command: String,
+    #[serde(default)]
+    hosts: Vec<String>,
+    outside_sandbox: Option<String>,
     #[serde(default)]
     background: bool,
     #[serde(default)]
@@ -77,14 +78,8 @@ struct Args {
     timeout_s: Option<u64>,
 }
 
-/// Whether a call starts a command that goes on after its answer.
-pub fn runs_apart(call: &ToolCall) -> bool {
-    let is_job = |it: &Input| matches!(it, Input::Json(args) if args["background"] == true);
-    call.tool == "shell" && is_job(&call.input)
-}
-
-fn access(desk: &Desk, args: &Value) -> Result<Access, String> {
-    let command = args["command"].as_str().unwrap_or_default();
+fn access(desk: &Desk, args: &Args) -> Result<Access, String> {
+    let command = &args.command;
     if command.trim().is_empty() {
         return Err("command: it is empty. Give the command to run.".to_owned());
     }
@@ -96,20 +91,19 @@ fn access(desk: &Desk, args: &Value) -> Result<Access, String> {
     }
     let outside = outside(args).filter(|_| desk.confinement.is_on());
     Ok(Access::Act {
-        command: command.to_owned(),
+        command: command.clone(),
         hosts: if outside.is_some() { Vec::new() } else { hosts(desk, args)? },
         outside,
-        background: args["background"].as_bool().unwrap_or_default(),
+        background: args.background,
         unlocked: Vec::new(),
     })
 }
 
 /// The hosts to which the command has to connect, each once. There are none if it has the whole network.
-fn hosts(desk: &Desk, args: &Value) -> Result<Vec<String>, String> {
-    let named = args["hosts"].as_array().map(Vec::as_slice).unwrap_or_default();
+fn hosts(desk: &Desk, args: &Args) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
-    for (at, host) in named.iter().enumerate() {
-        let host = host.as_str().unwrap_or_default().to_ascii_lowercase();
+    for (at, host) in args.hosts.iter().enumerate() {
+        let host = host.to_ascii_lowercase();
         if !rules::is_host(&host) {
             let shown: String = host.chars().take(100).collect();
             return Err(format!(
@@ -128,8 +122,8 @@ fn hosts(desk: &Desk, args: &Value) -> Result<Vec<String>, String> {
 }
 
 /// Why the command has to run outside of the sandbox.
-fn outside(args: &Value) -> Option<String> {
-    args["outside_sandbox"].as_str().filter(|it| !it.trim().is_empty()).map(str::to_owned)
+fn outside(args: &Args) -> Option<String> {
+    args.outside_sandbox.clone().filter(|it| !it.trim().is_empty())
 }
 
 fn streams(args: &Args) -> Streams {
@@ -140,10 +134,9 @@ fn streams(args: &Args) -> Streams {
     }
 }
 
-fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn run(desk: &Desk, call: CallId, args: Args) -> Running<'_> {
     async move {
         let is_outside = outside(&args).is_some();
-        let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         if args.command.contains('\0') {
             return Err("command: contains a NUL character.".to_owned());
         }

@@ -1,10 +1,9 @@
 //! The tool `skill`: loads the text of a skill.
 
-use super::{CallId, Desk, Done, Tool, Work, skills, walk};
+use super::{Author, Desk, Done, Running, Tool, Work, skills, walk};
 use futures::FutureExt;
-use futures::future::BoxFuture;
+use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 const PURPOSE: &str = "Loads a skill: how the user or the project wants a particular kind of work done. The \
     <skills> blocks list the skills. Load the skill that fits before you begin: {\"name\":\"release\"}. \
@@ -15,7 +14,8 @@ pub(super) fn tool() -> Tool {
         name: "skill".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Own { run: Arc::new(run) },
+        author: Author::Known,
+        work: Work::own(run),
     }
 }
 
@@ -27,9 +27,13 @@ fn schema() -> Value {
     })
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+#[derive(Clone, Deserialize)]
+struct Args {
+    name: String,
+}
+
+fn run(desk: &Desk, Args { name }: Args) -> Running<'_> {
     async move {
-        let name = args["name"].as_str().unwrap_or_default().to_owned();
         let own = desk.clone();
         let text = walk::apart(move |_| {
             let skills = skills::find(&own);

@@ -2,7 +2,7 @@
 //! plan.
 
 use super::schema::Form;
-use super::{Tool, Work};
+use super::{Author, Tool, Work};
 use crate::event::Access;
 use crate::message::{Input, ToolCall};
 use crate::view::clean;
@@ -34,7 +34,8 @@ pub(super) fn tool() -> Tool {
         name: NAME.to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Last { access: Arc::new(|args| check(args).map(|()| Access::Plan)) },
+        author: Author::Known,
+        work: Work::Last(Arc::new(|_, args| check(&args).map(|()| Access::Plan))),
     }
 }
 
@@ -91,8 +92,7 @@ pub fn text(call: &ToolCall) -> Option<String> {
 mod tests {
     use super::*;
     use crate::message::CallId;
-    use crate::tool::access;
-    use crate::tool::tests::room;
+    use crate::tool::tests::{access, room};
     use expect_test::expect;
 
     fn call(args: Value) -> ToolCall {

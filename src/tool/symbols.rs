@@ -1,11 +1,9 @@
 //! The tool `symbols`: lists the symbols of a file or of the project, by the user's language servers.
 
 use super::lsp::{self, Aspect};
-use super::{CallId, Desk, Done, Tool, Work};
+use super::{Author, Consented, Desk, Running, Tool, Work};
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 const PURPOSE: &str = "Lists a file's symbols, or with `query` the symbols of the whole project, using the \
     user's language server. Examples: {\"path\":\"a.rs\"}, {\"query\":\"parse\"}. With `query`, a path only \
@@ -16,7 +14,8 @@ pub(super) fn tool() -> Tool {
         name: "symbols".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Read { paths: Arc::new(lsp::paths), run: Arc::new(run) },
+        author: Author::Files,
+        work: Work::reads(lsp::Args::paths, run),
     }
 }
 
@@ -30,9 +29,10 @@ fn schema() -> Value {
     })
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn run(desk: &Desk, args: lsp::Args, paths: Vec<Consented>) -> Running<'_> {
     async move {
-        let question = lsp::question(desk, Aspect::Symbols, &args)?;
+        let question =
+            lsp::question(desk, Aspect::Symbols, args, paths.first().map(Consented::path))?;
         if question.path.is_none() && question.query.is_none() {
             return Err("Name a path, or a query for symbols of the whole project.".to_owned());
         }

@@ -89,8 +89,8 @@ const ALIASES: &[(&str, &[&str])] = &[
 ];
 
 impl Toolset {
-    pub fn find(&self, name: &str) -> Option<&Tool> {
-        self.0.iter().find(|it| it.name == name).map(|it| &**it)
+    pub fn find(&self, name: &str) -> Option<&Arc<Tool>> {
+        self.0.iter().find(|it| it.name == name)
     }
 
     /// The names of all tools, in their order.

@@ -1,11 +1,11 @@
 //! The tool `task`: gives work to a subagent, which has a session of its own. The agent carries it out.
 
 use super::schema::Form;
-use super::{Desk, Tool, Work, plan};
+use super::{Author, Tool, Work, typed};
 use crate::event::Isolation;
-use crate::message::ToolCall;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 pub const NAME: &str = "task";
 /// The tools that a subagent does not have: it gives no tasks away, and the to-do list, questions and plans belong to
@@ -25,7 +25,8 @@ pub(super) fn tool() -> Tool {
         name: NAME.to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Delegate,
+        author: Author::Known,
+        work: Work::Delegate(Arc::new(|_, args| read(typed(args)?))),
     }
 }
 
@@ -58,8 +59,7 @@ pub struct Task {
     pub isolation: Isolation,
 }
 
-pub(super) fn read(args: Value) -> Result<Task, String> {
-    let task: Task = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
+fn read(task: Task) -> Result<Task, String> {
     let description: String = task.description.chars().take(TITLE).collect();
     match (task.description.trim(), task.prompt.trim()) {
         ("", _) => Err(misfit("$.description: expected a few words, got nothing")),
@@ -70,16 +70,6 @@ pub(super) fn read(args: Value) -> Result<Task, String> {
 
 fn misfit(fault: &str) -> String {
     Form { tool: NAME, purpose: PURPOSE, schema: &schema() }.refuse(fault)
-}
-
-/// The task of a call.
-pub fn of(desk: &Desk, call: &ToolCall) -> Result<Task, String> {
-    read(plan::fitted(desk, call)?.1)
-}
-
-/// Whether a subagent works on the call.
-pub fn is_delegated(desk: &Desk, call: &ToolCall) -> bool {
-    desk.tools.find(&call.tool).is_some_and(|it| matches!(it.work, Work::Delegate))
 }
 
 /// Whether a subagent has this tool if its parent has it.

@@ -5,8 +5,9 @@ mod own;
 mod skill_files;
 
 use super::*;
-use crate::event::Mode;
-use crate::message::{Input, ToolAnswer, ToolCall};
+use crate::edit::Format;
+use crate::event::{Access, Mode};
+use crate::message::{CallId, Input, ToolAnswer, ToolCall};
 use crate::policy::{Decision, decide};
 use crate::reach::{Folders, Reading, Writing};
 use crate::rules::Judgement;
@@ -14,6 +15,7 @@ use crate::tool::disk::Disk;
 use expect_test::{Expect, expect};
 use futures::FutureExt;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fs;
 use tempfile::TempDir;
 
@@ -118,6 +120,21 @@ fn question(access: &Access) -> Option<String> {
     }
 }
 
+/// Reads a call, as the agent does when a reply is complete.
+fn read(desk: &Desk, call: &ToolCall) -> Call {
+    Call::read(desk, call, &BTreeMap::new())
+}
+
+/// The access that a call needs.
+pub fn access(desk: &Desk, call: &ToolCall) -> Access {
+    read(desk, call).access
+}
+
+/// Reads and runs a call.
+async fn run(desk: &Desk, call: &ToolCall) -> Ran {
+    super::run(desk, &read(desk, call)).await
+}
+
 fn call(tool: &str, args: Value) -> ToolCall {
     ToolCall { id: CallId("c1".into()), tool: tool.into(), input: Input::Json(args) }
 }
@@ -149,12 +166,11 @@ fn shout() -> Tool {
             "properties": { "text": { "type": "string" } },
             "required": ["text"]
         }),
-        work: Work::Own {
-            run: runner(|_, _, args| {
-                let text = args["text"].as_str().unwrap_or_default().to_uppercase();
-                std::future::ready(Ok(Done::new(text, "louder"))).boxed()
-            }),
-        },
+        author: Author::Known,
+        work: Work::own(|_, args: Value| {
+            let text = args["text"].as_str().unwrap_or_default().to_uppercase();
+            std::future::ready(Ok(Done::new(text, "louder"))).boxed()
+        }),
     }
 }
 
@@ -197,11 +213,11 @@ async fn built_in_tools_and_tools_defined_at_run_time_are_offered_checked_and_ru
           delete {"path":"a.txt"}: edits a.txt
           shout {"text":"hey"}: HEY
           shout {}: The arguments are not valid for the tool `shout`, so nothing was done.
-        a mode that looks: read list glob grep diagnostics definition references hover symbols job comment
+        a mode that looks: read list glob grep diagnostics definition references hover symbols comment
           read {"path":"a.txt"}: 1 alpha
-          delete {"path":"a.txt"}: There is no tool `delete`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, job, comment.
-          shout {"text":"hey"}: There is no tool `shout`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, job, comment.
-          shout {}: There is no tool `shout`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, job, comment.
+          delete {"path":"a.txt"}: There is no tool `delete`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, comment.
+          shout {"text":"hey"}: There is no tool `shout`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, comment.
+          shout {}: There is no tool `shout`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, comment.
         a worker: read
           read {"path":"a.txt"}: 1 alpha
           delete {"path":"a.txt"}: There is no tool `delete`. The tools are: read.

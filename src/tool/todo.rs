@@ -3,14 +3,12 @@
 pub mod list;
 
 use super::schema::Form;
-use super::{CallId, Desk, Done, Tool, Work};
+use super::{Author, Desk, Done, Running, Tool, Work};
 use crate::text::cause;
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use list::{CHARS, FILE, ITEMS, List, Progress, TodoItem};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// The name of the tool.
 pub const NAME: &str = "todo";
@@ -25,7 +23,8 @@ pub(super) fn tool() -> Tool {
         name: NAME.to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Own { run: Arc::new(run) },
+        author: Author::Known,
+        work: Work::own(run),
     }
 }
 
@@ -55,13 +54,13 @@ fn schema() -> Value {
     })
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Args {
     action: Action,
     todos: Option<Vec<Given>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Action {
     Write,
@@ -69,15 +68,14 @@ enum Action {
     Update,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Given {
     text: String,
     status: Option<Progress>,
 }
 
-fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+fn run(desk: &Desk, args: Args) -> Running<'_> {
     async move {
-        let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         if desk.workspace.changed().await.contains(&desk.root.join(FILE)) {
             return Err(format!("{FILE} has unsaved changes in the editor, so nothing was done."));
         }

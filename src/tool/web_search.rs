@@ -1,11 +1,11 @@
 //! The tool `web_search`: results of the user's search service.
 
-use super::{CallId, Desk, Done, Tool, Work, clip};
+use super::{Author, Desk, Done, Running, Searching, Tool, Work, clip, typed};
 use crate::text::secret;
 use crate::web::search::Search;
 use futures::FutureExt;
-use futures::future::BoxFuture;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 use std::sync::Arc;
 
 /// The most characters of a query.
@@ -28,17 +28,23 @@ pub(super) fn tool(search: Search) -> Tool {
             "properties": { "query": { "type": "string" } },
             "required": ["query"]
         }),
-        work: Work::Search {
-            host,
-            run: super::runner(move |desk, call, args| run(search.clone(), desk, call, args)),
-        },
+        author: Author::Web,
+        work: Work::Search(Arc::new(move |desk, args| {
+            let query = query(desk, &typed(args)?)?;
+            let (search, asked) = (search.clone(), query.clone());
+            let run = super::runner(move |_, _| run(search.clone(), asked.clone()));
+            Ok(Searching { query, host: host.clone(), run })
+        })),
     }
 }
 
-/// The query of a call.
-pub(super) fn query(desk: &Desk, args: &Value) -> Result<String, String> {
-    let text = args["query"].as_str().unwrap_or_default();
-    let query = text.split_whitespace().collect::<Vec<_>>().join(" ");
+#[derive(Deserialize)]
+struct Args {
+    query: String,
+}
+
+fn query(desk: &Desk, args: &Args) -> Result<String, String> {
+    let query = args.query.split_whitespace().collect::<Vec<_>>().join(" ");
     if query.is_empty() || query.chars().count() > LONGEST {
         return Err(format!("query: expected 1 to {LONGEST} characters."));
     }
@@ -50,14 +56,9 @@ pub(super) fn query(desk: &Desk, args: &Value) -> Result<String, String> {
     Ok(query)
 }
 
-fn run(
-    search: Arc<Search>,
-    desk: &Desk,
-    _call: CallId,
-    args: Value,
-) -> BoxFuture<'_, Result<Done, String>> {
+fn run(search: Arc<Search>, query: String) -> Running<'static> {
     async move {
-        let hits = search.find(&query(desk, &args)?).await?;
+        let hits = search.find(&query).await?;
         if hits.is_empty() {
             let after = "[nothing was found. Try fewer or other words]".to_owned();
             return Ok(Done { after, ..Done::new(String::new(), "no results") });

@@ -2,8 +2,8 @@
 //! have.
 
 use super::schema::Form;
-use super::{Desk, Done, Tool, Work, comment, job, path, plan};
-use crate::event::{Access, Isolation, Order, WorkerAct, WorkerRole};
+use super::{Author, Desk, Done, Running, Tool, Work, allowed, job, path};
+use crate::event::{Isolation, Order, WorkerAct, WorkerRole};
 use crate::session::NOTIFY;
 use futures::FutureExt;
 use serde::Deserialize;
@@ -52,28 +52,30 @@ pub(super) fn of_coordinator() -> [Tool; 6] {
 /// The tool by which a worker reports its progress. The worker's coordinator reads the call's argument.
 pub fn notify() -> Tool {
     let text = json!({ "type": "string", "description": "one sentence" });
-    let run = super::runner(|_, _, _| {
-        async { Ok(Done::new("Your coordinator sees it.".to_owned(), "told")) }.boxed()
-    });
     Tool {
         name: NOTIFY.to_owned(),
         purpose: NOTICE.to_owned(),
         schema: json!({ "type": "object", "properties": { "text": text }, "required": ["text"] }),
-        work: Work::Own { run },
+        author: Author::Known,
+        work: Work::own(told),
     }
+}
+
+fn told(_: &Desk, _: Value) -> Running<'_> {
+    async { Ok(Done::new("Your coordinator sees it.".to_owned(), "told")) }.boxed()
 }
 
 /// Whether a coordinator has the tool.
 pub(super) fn is_for_coordinator(tool: &Tool) -> bool {
-    reads(tool) || matches!(tool.work, Work::Lead { .. })
+    reads(tool) || matches!(tool.work, Work::Lead(_))
 }
 
 /// Whether a worker of this role has the tool if its coordinator's conversation has it.
 pub fn is_for(role: WorkerRole, tool: &Tool) -> bool {
-    let runs = matches!(tool.work, Work::Act { .. }) || tool.name == job::NAME;
+    let runs = matches!(tool.work, Work::Act(_)) || tool.name == job::NAME;
     match role {
         WorkerRole::Explorer => reads(tool),
-        WorkerRole::Summarizer => matches!(tool.work, Work::Read { .. }) && reads(tool),
+        WorkerRole::Summarizer => matches!(tool.work, Work::Read(_)) && reads(tool),
         WorkerRole::Verifier => reads(tool) || runs,
         WorkerRole::Implementer => reads(tool) || runs || tool.edits(),
     }
@@ -81,24 +83,24 @@ pub fn is_for(role: WorkerRole, tool: &Tool) -> bool {
 
 /// Whether the tool only reads, and has nothing to do with commands that run.
 fn reads(tool: &Tool) -> bool {
-    let is_other = matches!(&*tool.name, comment::NAME | job::NAME);
-    let reads = matches!(tool.work, Work::Read { .. } | Work::Fetch { .. } | Work::Search { .. });
-    reads && !is_other || tool.name == "skill"
+    let reads = matches!(tool.work, Work::Read(_) | Work::Fetch(_) | Work::Search(_));
+    reads && tool.reads() || tool.name == "skill"
 }
 
 type Acts = fn(&Desk, Value) -> Result<WorkerAct, String>;
 
 fn tool(name: &'static str, purpose: &'static str, schema: Value, act: Acts) -> Tool {
     let form = schema.clone();
-    let access = move |desk: &Desk, args: &Value| {
+    let read = move |desk: &Desk, args: Value| {
         let refuse = |why: String| Form { tool: name, purpose, schema: &form }.refuse(&why);
-        act(desk, args.clone()).map(Access::Workers).map_err(refuse)
+        act(desk, args).map_err(refuse)
     };
     Tool {
         name: name.to_owned(),
         purpose: purpose.to_owned(),
         schema,
-        work: Work::Lead { access: Arc::new(access) },
+        author: Author::Known,
+        work: Work::Lead(Arc::new(read)),
     }
 }
 
@@ -228,7 +230,7 @@ fn ordered(desk: &Desk, wanted: Wanted, place: &str) -> Result<Order, String> {
     }
     let owned = owns.iter().map(|it| {
         let said = |why: String| format!("{place}.owns: {}", why.trim_start_matches("path: "));
-        plan::owned(desk, it).map(|it| path::unmistakable(&desk.root, &it)).map_err(said)
+        allowed::owned(desk, it).map(|it| path::unmistakable(&desk.root, &it)).map_err(said)
     });
     let mut owns: Vec<String> = owned.collect::<Result<_, _>>()?;
     if is_worktree && owns.is_empty() {

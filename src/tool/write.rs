@@ -1,12 +1,11 @@
 //! The tool `write`: creates a file or replaces its whole text.
 
 use super::schema::Form;
-use super::{Tool, Work};
+use super::{Author, Tool, Work};
 use crate::edit::{Change, Edit, Format};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 const PURPOSE: &str = "Creates a file, or replaces the whole text of a file that you have read. Where there is \
     an `edit` tool, prefer it for changes to an existing file. Example: {\"path\":\"src/new.rs\",\"text\":\"fn \
@@ -17,7 +16,8 @@ pub(super) fn tool() -> Tool {
         name: "write".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Edit { parse: Arc::new(parse), formats: vec![Format::Replace, Format::Whole] },
+        author: Author::Known,
+        work: Work::edits(parse, &[Format::Replace, Format::Whole]),
     }
 }
 
@@ -40,8 +40,7 @@ struct Args {
     text_from: Option<String>,
 }
 
-fn parse(args: &Value) -> Result<Vec<Edit>, String> {
-    let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
+fn parse(args: Args) -> Result<Vec<Edit>, String> {
     // `text_from` names a text that the program has kept; `edit::kept` later replaces the name with the text
     let text = args.text.or(args.text_from).ok_or_else(|| {
         let form = Form { tool: "write", purpose: PURPOSE, schema: &schema() };

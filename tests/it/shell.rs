@@ -60,7 +60,7 @@ async fn shell(desk: &Desk, input: Value) -> ToolAnswer {
 
 pub(crate) async fn run(desk: &Desk, tool: &str, input: Value) -> ToolAnswer {
     let call = ToolCall { id: CallId("c".into()), tool: tool.into(), input: Input::Json(input) };
-    tool::run(desk, &call).await.answer
+    tool::run(desk, &tool::Calls::default().of(desk, &call)).await.answer
 }
 
 #[tokio::test]

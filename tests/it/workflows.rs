@@ -124,7 +124,7 @@ impl Place {
             tool: "shell".to_owned(),
             input: Input::Json(json!({ "command": command })),
         };
-        tool::run(&desk, &call).await
+        tool::run(&desk, &tool::Calls::default().of(&desk, &call)).await
     }
 }
 

@@ -3,14 +3,15 @@
 use super::*;
 use crate::agent::edits;
 use crate::edit::Proposal;
-use crate::message::{Input as Arguments, Stop, Usage};
+use crate::event::Access;
+use crate::message::{Input as Arguments, Stop, ToolAnswer, ToolCall, Usage};
 use crate::reach::{Folders, Reach};
 use crate::text::Text;
 use crate::tool::comment::Comment;
 use crate::tool::disk::Disk;
 use crate::tool::lsp;
 use crate::tool::scene;
-use crate::tool::{Arrival, Stamp, Unreadable, Workspace};
+use crate::tool::{Arrival, Calls, Stamp, Tool, Unreadable, Workspace};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -94,15 +95,25 @@ fn panics(name: &str, at_once: bool) -> Tool {
         name: name.to_owned(),
         purpose: String::new(),
         schema: json!({ "type": "object", "properties": {} }),
-        work: tool::Work::Read {
-            paths: Arc::new(move |_| if at_once { panic!("at once") } else { Vec::new() }),
-            run: Arc::new(|_, _, _| panic!("later")),
-        },
+        author: tool::Author::Files,
+        work: tool::Work::reads(
+            move |_: &Value| if at_once { panic!("at once") } else { Vec::new() },
+            |_, _, _| panic!("later"),
+        ),
     }
 }
 
 fn call(id: &str, tool: &str, args: Value) -> ToolCall {
     ToolCall { id: CallId(id.into()), tool: tool.into(), input: Arguments::Json(args) }
+}
+
+/// The call, read from a reply of its own.
+fn read_call(desk: &Desk, call: &ToolCall) -> Arc<Call> {
+    Calls::default().of(desk, call)
+}
+
+fn broken(id: &str) -> ToolAnswer {
+    Ran::broken(&CallId(id.to_owned())).answer
 }
 
 /// Runs a call to its end, and returns its answer.
@@ -112,6 +123,7 @@ async fn ran(desk: &Desk, call: ToolCall) -> ToolAnswer {
     let (watched, unsaved, keeper) = (Vec::new(), Vec::new(), None);
     let agreed = Vec::new();
     let job = Job { desk: desk.clone(), results, observations, watched, unsaved, agreed, keeper };
+    let call = read_call(desk, &call);
     run(job, TurnId(1), call).await;
     let Some(Input::Answered { answer, .. }) = answers.recv().await else { panic!("no answer") };
     answer
@@ -121,10 +133,10 @@ async fn ran(desk: &Desk, call: ToolCall) -> ToolAnswer {
 async fn a_call_is_answered_even_if_its_tool_or_the_editor_panics() {
     let (trapped, _dir) = desk(true);
     let read = || call("c1", "read", json!({ "path": "a.txt" }));
-    assert_eq!(ran(&trapped, read()).await, broken(&CallId("c1".into())));
+    assert_eq!(ran(&trapped, read()).await, broken("c1"));
     let (desk, _dir) = desk(false);
     let answer = ran(&desk, call("c2", "panics_later", json!({}))).await;
-    assert_eq!(answer, broken(&CallId("c2".into())));
+    assert_eq!(answer, broken("c2"));
     // the next call works
     assert_eq!(ran(&desk, read()).await.text, "1\talpha\n");
 }
@@ -137,16 +149,20 @@ fn a_call_whose_access_cannot_be_determined_is_refused_and_the_others_are_not() 
     let blocks = calls.into_iter().map(Block::Call).collect();
     let (stop, usage) = (Stop::ToolUse, Usage::default());
     let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
-    let plans = plans(&desk, &reply);
-    assert_eq!(plans[0].access, Access::Never(BROKEN.to_owned()));
-    assert_eq!(plans[1].access, Access::Read);
-    assert_eq!(touched(&desk, &reply, &plans), [desk.root.join("a.txt")]);
+    let calls = Calls::default().read(&desk, &reply, 9, &BTreeMap::new());
+    assert_eq!(calls[0].access, Access::Never(broken("c1").text));
+    assert_eq!(calls[1].access, Access::Read);
+    let touched: Vec<&PathBuf> = calls.iter().flat_map(|it| &it.touched).collect();
+    assert_eq!(touched, [&desk.root.join("a.txt")]);
 }
 
 #[tokio::test]
 async fn edits_are_answered_even_if_the_editor_panics() {
     let (desk, _dir) = desk(true);
     let (results, mut answers) = mpsc::unbounded_channel();
+    let edit = json!({ "path": "a.txt", "edits": [{ "old": "alpha", "new": "beta" }] });
+    let calls = [call("c1", "edit", edit.clone()), call("c2", "edit", edit)];
+    let calls = calls.iter().map(|it| read_call(&desk, it)).collect();
     let job = edits::Job {
         desk,
         results,
@@ -154,19 +170,16 @@ async fn edits_are_answered_even_if_the_editor_panics() {
         known: BTreeMap::new(),
         at_once: false,
         unattended: false,
-        kept: BTreeMap::new(),
         agreed: BTreeMap::new(),
         post: None,
         tally: None,
         keeper: None,
     };
-    let edit = json!({ "path": "a.txt", "edits": [{ "old": "alpha", "new": "beta" }] });
-    let calls = vec![call("c1", "edit", edit.clone()), call("c2", "edit", edit)];
     let stopped = watch::channel(false).1;
     edits::propose(job, TurnId(1), calls, stopped).await;
     for id in ["c1", "c2"] {
         let Some(Input::Answered { answer, .. }) = answers.recv().await else { panic!("none") };
-        assert_eq!(answer, broken(&CallId(id.into())));
+        assert_eq!(answer, broken(id));
     }
 }
 

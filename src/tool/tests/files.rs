@@ -394,7 +394,7 @@ async fn an_edit_is_proposed_to_the_workspace_and_refused_if_the_files_text_has_
         "edit",
         json!({ "path": "a.txt", "edits": [{ "old": "two", "new": "2", "everywhere": "false" }] }),
     );
-    let edits = edits_of(&room.desk, &call, &BTreeMap::new()).unwrap().edits;
+    let edits = read(&room.desk, &call).edits(&room.desk).unwrap().edits;
     let path = edits[0].path.clone();
     let before = room.desk.workspace.read(&path).await.unwrap().text;
     let mut after = Some(before.clone());

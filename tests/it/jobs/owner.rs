@@ -81,7 +81,7 @@ async fn a_job_that_ignores_sigterm_is_killed() {
     let again = job(&room, json!({ "action": "read", "id": 1, "cursor": 0 })).await;
     assert!(again.text.starts_with("on\n[job 1 was ended"), "{}", again.text);
     let sent = send(&room, "a\n").await;
-    assert!(sent.failed && sent.text.contains("has ended"), "{}", sent.text);
+    assert!(sent.failed && sent.text.contains("so it takes no input"), "{}", sent.text);
 }
 
 #[tokio::test]
