@@ -2,7 +2,7 @@
 
 use super::LIMIT;
 use super::grid::Grid;
-use super::setup::{Setup, end_all, kill};
+use super::setup::{Setup, end_all, kill, signal};
 use expect_test::Expect;
 use rmpv::Value;
 use std::cell::{Cell, RefCell};
@@ -234,6 +234,12 @@ impl Nvim {
     /// Kills Neovim alone, with SIGKILL.
     pub fn kill(&self) {
         kill(self.pid());
+        self.wait_exit();
+    }
+
+    /// Ends Neovim alone as the end of its terminal does, with SIGHUP.
+    pub fn hang_up(&self) {
+        signal(self.pid(), rustix::process::Signal::HUP);
         self.wait_exit();
     }
 

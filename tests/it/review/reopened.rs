@@ -190,6 +190,48 @@ fn recovering_from_a_swap_file_keeps_the_hunks() {
     assert!(told.contains("The user rejected 2 changes in a.txt: they are undone."), "{told}");
 }
 
+/// Types in a hunk and beside it, without a swap file.
+fn typed_without_swap_file(keys: &str) -> Scene {
+    let scene = Scene::two_hunks(|it| it.before("vim.o.swapfile = false"));
+    scene.nvim.wait(|_| records(&scene) == 1, "the record of the review");
+    scene.nvim.keys(keys);
+    scene
+}
+
+/// Starts Neovim again and checks that what was typed in the hunk is pending.
+fn has_typed_text(scene: Scene) {
+    let scene = start_again(scene);
+    scene.wait_hunks(2);
+    let shown = text(&scene, "a.txt");
+    assert!(shown.contains("L2 typed\n"), "{shown}");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    scene.nvim.keys(":edit a.txt<CR>\\R");
+    scene.wait_hunks(0);
+    assert_eq!(text(&scene, "a.txt"), nine().trim_end());
+}
+
+#[test]
+fn what_the_user_typed_in_a_hunk_survives_a_kill_of_neovim() {
+    for keys in ["2GA typed<Esc>", "2GA typed"] {
+        let scene = typed_without_swap_file(keys);
+        let recorded = |scene: &Scene| {
+            let records = scene.nvim.setup.review_records();
+            fs::read_to_string(&records[0]).is_ok_and(|it| it.contains("L2 typed"))
+        };
+        scene.nvim.wait(|_| recorded(&scene), "the typed text in the record");
+        scene.nvim.kill();
+        has_typed_text(scene);
+    }
+}
+
+#[test]
+fn what_the_user_typed_in_a_hunk_survives_the_end_of_the_terminal() {
+    let scene = typed_without_swap_file("2GA typed<Esc>");
+    scene.nvim.wait(|it| it.buffer("/a.txt").contains("L2 typed"), "the typed text");
+    scene.nvim.hang_up();
+    has_typed_text(scene);
+}
+
 /// Opens the file and answers the question about its swap file with this choice.
 fn recover(scene: &Scene, choice: &str) {
     let answer = format!(

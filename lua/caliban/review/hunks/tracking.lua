@@ -352,7 +352,9 @@ end
 ---@param r caliban.Tracked
 ---@return caliban.Rope? # nil if the buffer has to be read
 local function current_lines(r)
-  local holds = r.tick == api.nvim_buf_get_changedtick(r.buf) and not file.empty(r.buf)
+  -- the changedtick is negative once Neovim, which a signal ends, has closed the buffer
+  local tick = api.nvim_buf_get_changedtick(r.buf)
+  local holds = (tick == r.tick or tick < 0) and not file.empty(r.buf)
   return holds and r.lines or nil
 end
 
@@ -400,9 +402,7 @@ function M.edit(r, change, after)
   settle(r)
   forget(r)
   keep_state(r, M.seq(r))
-  if after then
-    r.lines = nil
-  end
+  r.lines = not after and r.lines or nil
   r.busy = true
   cut_undo(r.buf)
   local ok, err = pcall(change)

@@ -15,6 +15,9 @@ local state = require('caliban.review.state')
 local LONG = 4000
 --- The delay of writing the record of a long text, in milliseconds.
 local WHILE = 1000
+--- How long the user has to pause before what they have typed is written, and the longest time that it waits for a
+--- pause, in milliseconds.
+local PAUSE, LONGEST = 1000, 5000
 
 ---@class caliban.Record a review as kept on disk
 ---@field session string
@@ -28,6 +31,7 @@ local WHILE = 1000
 ---@field reasons caliban.Given[]
 ---@field was? string
 ---@field whole? caliban.Whole
+---@field folders? string[] folders of the file that Caliban has made
 ---@field hunks caliban.Hunk[] with rows in the text of the base after all hunks are applied
 ---@field base string[] the text that the user has agreed to
 ---@field origin string[] the file's text on disk, or the base if the text on disk is not known
@@ -41,6 +45,10 @@ local saving = {} ---@type table<caliban.Review, boolean>
 local pending = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, integer> changes that were pending at the last write
 --- The reviews whose record is to be written after `WHILE`.
 local due = {} ---@type table<caliban.Review, boolean>
+local ticks = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, integer> changedticks at the last write
+--- The reviews in which the user types: a timer, and when they began.
+local pauses = {} ---@type table<caliban.Review, { timer: uv.uv_timer_t, since: integer }>
+local is_leaving = false -- whether Neovim is about to end
 local texts_of = setmetatable({}, { __mode = 'k' }) ---@type table<string[], string> the joined lines of proposals
 
 --- The path of a record.
@@ -120,7 +128,8 @@ end
 ---@param r caliban.Review
 ---@return boolean
 local function is_kept(r)
-  return r.open and api.nvim_buf_is_loaded(r.buf)
+  -- a signal that ends Neovim has closed the buffers before `VimLeavePre`; then the copy of the text is written
+  return r.open and (api.nvim_buf_is_loaded(r.buf) or is_leaving and next(tracking.lines(r)) ~= nil)
 end
 
 --- Writes a record, in slices.
@@ -140,12 +149,23 @@ local function save(name, r)
   end
   table.insert(texts, 1, head .. '\n')
   disk.replace(name, texts)
+  ticks[r] = tick
   return true
+end
+
+---@param r caliban.Review
+local function end_pause(r)
+  local it = pauses[r] ---@as { timer: uv.uv_timer_t, since: integer }?
+  if it then
+    it.timer:close()
+    pauses[r] = nil
+  end
 end
 
 --- Removes the record of a review because the review has ended.
 ---@param r caliban.Review
 function M.drop(r)
+  end_pause(r)
   local name = written[r] ---@as string?
   pending[r] = nil
   written[r] = nil
@@ -207,6 +227,29 @@ function M.save(r)
   end, first and 1 or WHILE)
 end
 
+--- Writes the record once the user has paused, if the text has changed since it was last written.
+---@param r caliban.Review
+local function save_typed(r)
+  if not written[r] or ticks[r] == api.nvim_buf_get_changedtick(r.buf) then
+    return
+  end
+  local now = math.floor(vim.uv.hrtime() / 1e6)
+  local it = pauses[r] or { timer = vim.uv.new_timer(), since = now }
+  pauses[r] = it
+  local wait = math.max(0, math.min(PAUSE, it.since + LONGEST - now))
+  it.timer:start(
+    wait --[[@as integer]],
+    0,
+    vim.schedule_wrap(function()
+      end_pause(r)
+      if is_kept(r) and written[r] then
+        tracking.sync(r)
+        M.save(r)
+      end
+    end)
+  )
+end
+
 --- Called after the program has renamed a conversation and its records. Writes the record of a
 --- review under the new name if the review is open; otherwise removes the record.
 ---@param r caliban.Review
@@ -234,9 +277,12 @@ end
 api.nvim_create_autocmd('VimLeavePre', {
   group = api.nvim_create_augroup('caliban.review.restore.record', {}),
   callback = function()
+    is_leaving = true
     for r, name in pairs(written) do
       if is_kept(r) then
-        pcall(tracking.sync, r)
+        if api.nvim_buf_is_loaded(r.buf) then
+          pcall(tracking.sync, r)
+        end
         pcall(save, name, r)
       end
     end
@@ -288,6 +334,11 @@ function M.waiting(message)
 end
 
 require('caliban.review.listeners').add({
+  looked = function(r, decided)
+    if not decided then
+      save_typed(r)
+    end
+  end,
   pending = function(r, decided)
     local count = state.count(r)
     if count > 0 and (decided or pending[r] ~= count) then
