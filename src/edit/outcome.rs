@@ -94,8 +94,14 @@ fn tell_calls_apart(
 
 /// The changes that the user or a formatter made in the settled text outside of the proposal's hunks, as a small diff
 /// for the model; empty if there are none. `part` is the whole proposal. Changes that the text `told` already has are
-/// left out, because the model knows that text.
-pub fn elsewhere(part: Revision<'_>, settled: &Text, told: Option<&Text>) -> String {
+/// left out, because the model knows that text, and so are the lines that were reported with the hunks: which hunk they
+/// belong to is the user's decision, and cannot always be seen in the text.
+pub fn elsewhere(
+    part: Revision<'_>,
+    settled: &Text,
+    told: Option<&Text>,
+    reported: &Reported,
+) -> String {
     let expected = expected(part, settled);
     let known = match told {
         Some(told) => merge(&self::expected(part, told), &expected, told).text,
@@ -104,6 +110,9 @@ pub fn elsewhere(part: Revision<'_>, settled: &Text, told: Option<&Text>) -> Str
     let (known, now): (Vec<&str>, Vec<&str>) = (known.lines().collect(), settled.lines().collect());
     let mut lines = Vec::new();
     for hunk in diff_lines(known.iter().copied(), now.iter().copied()) {
+        if reported.has(&span(&hunk.new)) {
+            continue;
+        }
         lines.push(format!("@@ line {}", hunk.new.start + 1));
         lines.extend(known[span(&hunk.old)].iter().map(|it| format!("-{it}")));
         lines.extend(now[span(&hunk.new)].iter().map(|it| format!("+{it}")));
@@ -388,6 +397,12 @@ impl Outcome {
 pub struct Reported(Vec<Range<usize>>);
 
 impl Reported {
+    /// Whether these lines, which are not none, were all reported.
+    fn has(&self, lines: &Range<usize>) -> bool {
+        let has = |it: &Range<usize>| it.start <= lines.start && lines.end <= it.end;
+        !lines.is_empty() && self.0.iter().any(has)
+    }
+
     /// Returns those lines in a hunk's place that the model has not been told yet, and marks them as told. If the hunk
     /// was simply accepted or rejected, returns all its lines and marks none.
     fn rest<'a>(&mut self, hunk: &'a Decided) -> &'a [String] {

@@ -134,7 +134,7 @@ fn check_outcome(before: &str, after: &str, settled: Option<&str>, expect: &Expe
     let mut said = outcome.say("a.rs", &[], &mut Reported::default());
     if let Some(settled) = &settled {
         said.push('\n');
-        said.push_str(&elsewhere(part(before, after), settled, None));
+        said.push_str(&elsewhere(part(before, after), settled, None, &Reported::default()));
     }
     expect.assert_eq(said.trim_end());
 }
@@ -205,20 +205,20 @@ fn changes_outside_the_hunks_are_reported_to_the_model_once() {
         The file changed elsewhere too, by the user or a formatter:
         @@ line 6
         +last"#]]
-    .assert_eq(&elsewhere(part, &settled, Some(&told)));
-    assert_eq!(elsewhere(part, &settled, Some(&settled)), "");
+    .assert_eq(&elsewhere(part, &settled, Some(&told), &Reported::default()));
+    assert_eq!(elsewhere(part, &settled, Some(&settled), &Reported::default()), "");
     let beside = Text::new("a\nB\nc\nmine\ntoo\n");
     expect![[r#"
         The file changed elsewhere too, by the user or a formatter:
         @@ line 5
         -d
         +too"#]]
-    .assert_eq(&elsewhere(part, &beside, Some(&told)));
+    .assert_eq(&elsewhere(part, &beside, Some(&told), &Reported::default()));
     expect![[r#"
         The file changed elsewhere too, by the user or a formatter:
         @@ line 4
         -mine"#]]
-    .assert_eq(&elsewhere(part, part.after, Some(&told)));
+    .assert_eq(&elsewhere(part, part.after, Some(&told), &Reported::default()));
 }
 
 /// The user has replaced the whole text. The model is told each line once, even if the line is in the place of several
@@ -232,7 +232,7 @@ fn lines_that_replace_several_hunks_are_told_to_the_model_once() {
     let told = |settled: &str| {
         let (part, settled) = (part(&before, &after), Text::new(settled));
         let said = outcome(part, Some(&settled)).say("a", &[], &mut Reported::default());
-        said + "\n" + &elsewhere(part, &settled, None)
+        said + "\n" + &elsewhere(part, &settled, None, &Reported::default())
     };
     expect![[r#"
         Of 2 changes in a: 2 reworked by the user.

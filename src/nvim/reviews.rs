@@ -221,6 +221,9 @@ fn joined(mut answers: Vec<Answer>) -> Answer {
         all.text.push_str(&it.text);
         all.failed &= it.failed;
         all.files += it.files;
+        if all.unsaved.is_empty() {
+            all.unsaved = it.unsaved;
+        }
         for (count, word) in it.tally {
             match all.tally.iter_mut().find(|other| other.1 == word) {
                 // a decision on a whole file counts once
@@ -239,18 +242,22 @@ struct Answer {
     failed: bool,
     /// How often the user has decided in which way; 0 for one decision on a whole file.
     tally: Vec<(usize, &'static str)>,
+    /// Why the text of a file is not on disk; empty if it is.
+    unsaved: String,
     files: usize,
 }
 
 impl Answer {
-    /// The decisions in short, as in `3 files · 3 accepted`.
+    /// The decisions in short, as in `3 files · 3 accepted · not saved: it changed on disk too`.
     fn summary(&self) -> String {
         let files = (self.files > 1).then(|| format!("{} files", self.files));
         let counted = |(count, word): &(usize, &str)| match count {
             0 => (*word).to_owned(),
             _ => format!("{count} {word}"),
         };
-        files.into_iter().chain(self.tally.iter().map(counted)).collect::<Vec<_>>().join(" · ")
+        let unsaved = (!self.unsaved.is_empty()).then(|| format!("not saved: {}", self.unsaved));
+        let words = files.into_iter().chain(self.tally.iter().map(counted)).chain(unsaved);
+        words.collect::<Vec<_>>().join(" · ")
     }
 }
 

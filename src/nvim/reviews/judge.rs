@@ -71,13 +71,15 @@ impl Judge<'_> {
             outcome.say(&self.shown, reasons, &mut self.told)
         };
         text.push_str(&self.ending);
-        text.push_str(&self.unsaved(&outcome, all[at]));
+        let unsaved = self.unsaved(&outcome, all[at]);
+        text.push_str(&unsaved);
         if !part.note.is_empty() {
             text.push('\n');
             text.push_str(&part.note);
         }
         let failed = outcome.hunks.iter().all(Decided::is_absent);
-        Answer { call: part.call.clone(), text, failed, tally: tally(&outcome), files: 1 }
+        let unsaved = if unsaved.is_empty() { "" } else { &*self.reviewed.unsaved }.to_owned();
+        Answer { call: part.call.clone(), text, failed, tally: tally(&outcome), unsaved, files: 1 }
     }
 
     /// If the settled text is not saved: why, and what of the change `part` is on disk.
@@ -185,7 +187,7 @@ pub(super) fn judge(
     let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.known.as_deref());
     let last = verdicts.iter_mut().filter_map(|it| it.1.last_mut()).next_back();
     if let (Some(answer), Some(settled), false) = (last, &judge.settled, reviewed.deleted) {
-        tell_elsewhere(answer, &all, settled, known);
+        tell_elsewhere(answer, &all, settled, (known, &judge.told));
     }
     for id in &reviewed.proposals {
         if let Some(entry) = entries.get_mut(id) {
@@ -197,11 +199,16 @@ pub(super) fn judge(
 }
 
 /// Adds to an answer what changed outside of the proposals' hunks. `known` is the last text of the file that the model
-/// has got since its proposal.
-fn tell_elsewhere(answer: &mut Answer, all: &[Revision<'_>], settled: &Text, known: Option<&Text>) {
+/// has got since its proposal, and `reported` has the lines that the answers tell.
+fn tell_elsewhere(
+    answer: &mut Answer,
+    all: &[Revision<'_>],
+    settled: &Text,
+    (known, reported): (Option<&Text>, &Reported),
+) {
     let ([first, .., last] | [first @ last]) = all else { return };
     let whole = Revision { before: first.before, after: last.after };
-    let told = edit::elsewhere(whole, settled, known);
+    let told = edit::elsewhere(whole, settled, known, reported);
     if !told.is_empty() {
         answer.text.push('\n');
         answer.text.push_str(&told);
@@ -315,7 +322,14 @@ fn answer_to_whole(
         (false, true) => "accepted",
         (false, false) => "rejected",
     };
-    Answer { call: call.clone(), text, failed: !accepted, tally: vec![(0, word)], files: 1 }
+    Answer {
+        call: call.clone(),
+        text,
+        failed: !accepted,
+        tally: vec![(0, word)],
+        unsaved: String::new(),
+        files: 1,
+    }
 }
 
 /// Says that another program has taken the file away during the review.

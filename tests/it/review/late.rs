@@ -338,3 +338,25 @@ fn a_late_verdict_names_the_difference_that_the_match_ignored() {
         and?"#]]
     .assert_eq(&scene.told_next());
 }
+
+/// A line that was inserted and then changed looks like a rejected line beside a line of the user's own.
+#[test]
+fn a_reworked_hunk_is_not_told_again_as_a_change_elsewhere() {
+    for (keys, rest) in [("3GA mine<Esc>\\a", "10G\\a"), ("10GA mine<Esc>\\a", "3G\\a")] {
+        let scene = Scene::start(|it| it.file("a.txt", nine()));
+        scene.nvim.keys(":edit a.txt<CR>");
+        let edits = [("l2", "l2\nN2"), ("l8", "l8\nN8")];
+        scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &edits)));
+        scene.wait_pending(2);
+        scene.nvim.keys(keys);
+        scene.wait_hunks(1);
+        scene.server.reply(Reply::said("As you like."));
+        scene.nvim.keys(":Caliban ask do b first<CR>");
+        scene.wait_idle("As you like.");
+        scene.nvim.keys(rest);
+        scene.wait_hunks(0);
+        let told = scene.told_next();
+        assert!(told.contains("1 reworked") && told.contains(" mine"), "{told}");
+        assert!(!told.contains("changed elsewhere"), "{told}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Failures of the write that ends a review: no file is damaged, and the user and the model get the reason.
 
-use super::scene::{Scene, nine};
+use super::scene::{Scene, nine, write};
 use crate::kit::reply::Reply;
 use expect_test::{Expect, expect};
 
@@ -201,4 +201,18 @@ fn a_file_in_a_read_only_folder_is_saved() {
         ---
         l1\nL2\nl3\nl4\nl5\nl6\nl7\nL8\nL8b\nl9\n"#]],
     );
+}
+
+/// The message on the command line is soon written over.
+#[test]
+fn the_line_of_the_call_says_why_an_accepted_change_is_not_saved() {
+    let scene = Scene::start(|it| it.size(150, 40));
+    scene.ask(Reply::new().call("w1", "write", write("clash.txt", "mine\n")));
+    scene.wait_pending(1);
+    std::fs::write(scene.nvim.setup.path("clash.txt"), "theirs\n").unwrap();
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    scene.nvim.wait_screen("1 accepted · not saved: ");
+    assert_eq!(scene.on_disk("clash.txt").as_deref(), Some("theirs\n"));
 }
