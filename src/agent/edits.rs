@@ -74,7 +74,10 @@ pub(super) struct Open {
     waits: bool,
     /// Files whose edits were to be written at once, and whether each file was written.
     files: Vec<(PathBuf, bool)>,
-    hunks: u32,
+    /// What was changed in these files.
+    made: Awaited,
+    /// Why one of these files was not written; empty if all were.
+    unsaved: String,
     /// `sentences` tells the model about `files`; `done` has a word for each deletion or renaming.
     sentences: Vec<String>,
     done: Vec<&'static str>,
@@ -88,7 +91,8 @@ impl Open {
             reviewed: all.reviewed,
             waits: false,
             files: Vec::new(),
-            hunks: 0,
+            made: Awaited::default(),
+            unsaved: String::new(),
             sentences: Vec::new(),
             done: Vec::new(),
         }
@@ -434,20 +438,27 @@ impl Job {
             }
             it.sentences.push(sentence);
             it.files.push((path.clone(), unsaved.is_empty()));
-            it.hunks = it.hunks.saturating_add(hunks);
+            let is_empty = proposal.before.is_none() && after.content.is_empty();
+            let made = if is_empty { Awaited::EMPTY } else { Awaited::hunks(hunks) };
+            it.made = it.made.plus(made);
+            if it.unsaved.is_empty() {
+                unsaved.clone_into(&mut it.unsaved);
+            }
         }
     }
 
     /// Answers a call, unless a part of it waits for the user's decision.
     fn applied(&self, it: Open) {
-        let Open { call, waits, files, hunks, sentences, done, .. } = it;
+        let Open { call, waits, files, made, unsaved, sentences, done, .. } = it;
         if waits || sentences.is_empty() {
             return;
         }
-        let what = Awaited::hunks(hunks);
-        let all = files.iter().all(|(_, saved)| *saved);
-        let written = format!("{what} {}", if all { "written" } else { "not written" });
-        let written = (hunks > 0).then_some(written.as_str());
+        let written = if unsaved.is_empty() {
+            format!("{made} written")
+        } else {
+            format!("{made} not written: {unsaved}")
+        };
+        let written = (made.changes() > 0).then_some(written.as_str());
         let summary = written.into_iter().chain(done).collect::<Vec<_>>().join(", ");
         let answer = ToolAnswer::done(&call, sentences.join("\n"), summary);
         let _ = self.results.send(Input::Applied { files, answer });

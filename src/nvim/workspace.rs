@@ -15,15 +15,25 @@ use crate::tool::lsp::{Findings, Question};
 use crate::tool::scene::{Part, Scene};
 use crate::tool::{Arrival, Source, Stamp, Unreadable, Workspace, disk};
 use futures::future::{BoxFuture, join_all};
+use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 /// How long to wait for the editor before a file counts as one that the user has not written. The editor does not
 /// answer while it waits for a key.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long a call of the model's waits for the editor's answer to a question that it can do without.
+const LONG_PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long a call of the model's waits for the editor's text of a file.
+const LONGEST_PATIENCE: Duration = Duration::from_secs(60);
+
+const BUSY: &str = "the editor does not answer; it may be waiting for a key of the user's";
 
 pub struct Buffers {
     pub link: SessionLink,
@@ -36,26 +46,32 @@ pub struct Buffers {
 }
 
 impl Buffers {
+    /// The editor's answer to a question. The error says that the editor has not answered in time.
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        question: ToNvim,
+        patience: Duration,
+    ) -> Result<Option<T>, Elapsed> {
+        let answer = timeout(patience, self.link.editor.call(question)).await?;
+        Ok(answer.and_then(|it| rmpv::ext::from_value(it).ok()))
+    }
+
     /// The editor's text of a file, and the number of the file's pending hunks. The text is `None` if the editor has
     /// the same text as the disk. With `decode`, the editor always sends the text.
-    async fn shown(&self, path: &Path, decode: bool) -> (Option<Source>, u32) {
-        let asked = self
-            .link
-            .editor
-            .call(ToNvim::Read { path: path.to_owned(), decode, unmodified: false })
-            .await;
-        let buffer: BufferText =
-            asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
-        let BufferText { pending, text, eol, dos, bom, .. } = buffer;
+    async fn shown(&self, path: &Path, decode: bool) -> Result<(Option<Source>, u32), Unreadable> {
+        let question = ToNvim::Read { path: path.to_owned(), decode, unmodified: false };
+        let buffer = self.ask::<BufferText>(question, LONGEST_PATIENCE).await;
+        let buffer = buffer.map_err(|_| Unreadable::Other(BUSY.to_owned()))?;
+        let BufferText { pending, text, eol, dos, bom, .. } = buffer.unwrap_or_default();
         let text = text.map(|it| Text::from_lines_joined(&it, eol, dos, bom));
-        (text.map(|text| Source { text, pending }), pending)
+        Ok((text.map(|text| Source { text, pending }), pending))
     }
 }
 
 impl Workspace for Buffers {
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>> {
         Box::pin(async move {
-            let (shown, pending) = self.shown(path, false).await;
+            let (shown, pending) = self.shown(path, false).await?;
             if let Some(source) = shown {
                 return Ok(source);
             }
@@ -64,7 +80,7 @@ impl Workspace for Buffers {
             match loaded.map_err(|error| Unreadable::Other(cause(&error)))? {
                 Ok(text) => Ok(Source { text, pending }),
                 Err(Unreadable::NotUtf8) => {
-                    self.shown(path, true).await.0.ok_or(Unreadable::NotUtf8)
+                    self.shown(path, true).await?.0.ok_or(Unreadable::NotUtf8)
                 }
                 Err(why) => Err(why),
             }
@@ -74,10 +90,9 @@ impl Workspace for Buffers {
     fn has_written<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, bool> {
         Box::pin(async move {
             let question = ToNvim::Read { path: path.to_owned(), decode: false, unmodified: true };
-            let asked = timeout(PATIENCE, self.link.editor.call(question)).await.ok().flatten();
-            let buffer: BufferText =
-                asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
-            let BufferText { loaded: true, pending: 0, text: Some(text), eol, dos, bom } = buffer
+            let buffer = self.ask::<BufferText>(question, PATIENCE).await.ok().flatten();
+            let Some(BufferText { loaded: true, pending: 0, text: Some(text), eol, dos, bom }) =
+                buffer
             else {
                 return false;
             };
@@ -120,23 +135,28 @@ impl Workspace for Buffers {
 
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
         Box::pin(async move {
-            let asked = self.link.editor.call(ToNvim::Changed).await;
-            asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
+            self.ask(ToNvim::Changed, LONG_PATIENCE).await.ok().flatten().unwrap_or_default()
         })
     }
 
     fn save(&self, paths: Vec<PathBuf>, agreed: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
         Box::pin(async move {
-            let asked = self.link.editor.call(ToNvim::Save { paths, agreed }).await;
-            asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
+            let question = ToNvim::Save { paths: paths.clone(), agreed };
+            match self.ask(question, LONG_PATIENCE).await {
+                Ok(unsaved) => unsaved.unwrap_or_default(),
+                Err(_) => paths,
+            }
         })
     }
 
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
         Box::pin(async move {
-            let asked = self.link.editor.call(ToNvim::Stamps { paths: paths.clone() }).await;
-            let given: Vec<String> =
-                asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
+            let question = ToNvim::Stamps { paths: paths.clone() };
+            let Ok(given) = self.ask::<Vec<String>>(question, LONG_PATIENCE).await else {
+                // only the editor knows which files wait for a decision
+                return vec![Stamp::Undecided; paths.len()];
+            };
+            let given = given.unwrap_or_default();
             let looked = tokio::task::spawn_blocking(move || {
                 let one = |(at, path): (usize, &PathBuf)| match given.get(at).map(String::as_str) {
                     None | Some("") => disk::stamp(path),
@@ -172,7 +192,9 @@ impl Workspace for Buffers {
     }
 
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()> {
-        Box::pin(async move { drop(self.link.editor.call(ToNvim::Refresh { path }).await) })
+        Box::pin(async move {
+            let _ = self.ask::<rmpv::Value>(ToNvim::Refresh { path }, LONG_PATIENCE).await;
+        })
     }
 
     fn comment(&self, comments: Vec<Comment>) {

@@ -15,6 +15,8 @@ mod late;
 mod lent;
 mod life;
 mod look;
+mod made;
+mod merged;
 mod moved;
 mod named;
 mod order;

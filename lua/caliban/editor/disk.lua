@@ -22,6 +22,14 @@ function M.odd(path)
   return stat and stat.type ~= 'file' and (kinds[stat.type] or 'it is not a file') or nil
 end
 
+--- The time at which a file was last written; empty if there is none.
+---@param path string
+---@return string
+function M.stamp(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat and ('%d.%d'):format(stat.mtime.sec, stat.mtime.nsec) or ''
+end
+
 --- The bytes of a regular file.
 ---@param path string
 ---@param limit? integer the most bytes to read

@@ -6,6 +6,7 @@ local api = vim.api
 local BUF = require('caliban.editor.since').BUF
 local bytes = require('caliban.editor.bytes')
 local disk = require('caliban.editor.disk')
+local merged = require('caliban.editor.merged')
 local names = require('caliban.editor.name')
 
 M.short, M.disk = names.short, bytes.disk
@@ -102,17 +103,10 @@ end
 
 local stamps = {} ---@type table<integer, string> by buffer: the file's mtime when it was last read or written
 
----@param path string
----@return string
-local function stamp(path)
-  local stat = vim.uv.fs_stat(path)
-  return stat and ('%d.%d'):format(stat.mtime.sec, stat.mtime.nsec) or ''
-end
-
 ---@param buf integer
 ---@return string
 function M.stamp(buf)
-  return stamp(api.nvim_buf_get_name(buf))
+  return disk.stamp(api.nvim_buf_get_name(buf))
 end
 
 --- Buffers that got another name, and were not read or written since.
@@ -147,6 +141,16 @@ api.nvim_create_autocmd('BufFilePost', {
 ---@param buf integer
 function M.adopt(buf)
   renamed[buf], stamps[buf] = nil, M.stamp(buf)
+end
+
+--- Called when the changes of the file on disk were merged into the buffer: no `:write` asks the user about them.
+---@param buf integer
+---@param stamp string the stamp of the file before its text was read
+function M.merged(buf, stamp)
+  if stamp == M.stamp(buf) then
+    M.adopt(buf)
+    merged.note(buf)
+  end
 end
 
 --- Answers Neovim in a FileChangedShell autocommand: the buffer keeps its text. Neovim will then ask the user before it
@@ -260,7 +264,7 @@ end
 ---@return string? # why the buffer was not written, as the end of a sentence
 function M.write(buf, force)
   local path = api.nvim_buf_get_name(buf)
-  local before = stamp(path)
+  local before = disk.stamp(path)
   local odd = disk.odd(path)
   if odd then
     -- writing to a pipe blocks until somebody reads
@@ -275,21 +279,25 @@ function M.write(buf, force)
     -- Neovim would ask the user
     return 'it changed on disk too'
   end
+  local holds = merged.holds(buf)
+  merged.drop(buf)
   local ok, err = bytes.keep_end(buf, function()
-    vim.fn.mkdir(vim.fs.dirname(path), 'p')
+    require('caliban.editor.folders').make(path)
     api.nvim_buf_call(buf, function()
-      local bang = force and not vim.bo[buf].readonly
+      local bang = (force or holds) and not vim.bo[buf].readonly
       vim.cmd({ cmd = 'write', bang = bang, mods = { silent = true, lockmarks = true } })
     end)
   end)
   if not api.nvim_buf_is_loaded(buf) then
-    return stamp(path) == before and 'its buffer is gone' or nil
+    return disk.stamp(path) == before and 'its buffer is gone' or nil
+  elseif holds and disk.stamp(path) == before then
+    merged.note(buf)
   end
   if vim.bo[buf].modified or (not ok and M.disk(buf) ~= M.text(buf)) then
     return ok and 'its buffer is still modified after the write' or M.reason(err)
   elseif not vim.uv.fs_stat(path) then
     return 'it is not on disk after the write'
-  elseif stamp(path) == before and M.disk(buf) ~= M.text(buf) then
+  elseif disk.stamp(path) == before and M.disk(buf) ~= M.text(buf) then
     -- an autocommand is to write the file in place of Neovim
     vim.bo[buf].modified = true
     return 'the autocommand that writes it wrote nothing'
@@ -305,7 +313,7 @@ function M.restore(buf)
     return odd
   end
   local ok, err = bytes.keep_end(buf, function()
-    vim.fn.mkdir(vim.fs.dirname(api.nvim_buf_get_name(buf)), 'p')
+    require('caliban.editor.folders').make(api.nvim_buf_get_name(buf))
     api.nvim_buf_call(buf, function()
       vim.cmd('noautocmd silent lockmarks keepalt write!')
     end)

@@ -170,6 +170,7 @@ local function tell(reviews, step)
     local text = r.auto and file.text(r.buf)
     local unsaved = r.auto and reviews.persist(r) or nil
     if unsaved then
+      whole.created(r, unsaved == '')
       settlement.check(r)
     end
     entry.told(p, r.buf, #step.fit.plan.edits, unsaved, text or nil)

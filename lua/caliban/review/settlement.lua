@@ -134,6 +134,7 @@ function M.merge(r, why)
     state.set_clash(r, odd)
     return warn(('%s is no longer a file: %s. Your text stays in the buffer.'):format(name, odd))
   end
+  local stamp = file.stamp(r.buf)
   local disk, eol = file.disk(r.buf)
   if why ~= 'deleted' and not disk and vim.uv.fs_stat(api.nvim_buf_get_name(r.buf)) then
     state.set_clash(r, 'it changed on disk, and cannot be read')
@@ -163,6 +164,9 @@ function M.merge(r, why)
   end, edits)
   make(r, edits, mine)
   mark(r, disk, eol)
+  if not r.clash and clashes == 0 then
+    file.merged(r.buf, stamp)
+  end
   if clashes > 0 then
     state.set_clash(r, 'it changed on disk too')
     local rest =
@@ -273,6 +277,7 @@ end
 ---@param text string the text that was written
 ---@return boolean changed
 local function take_over(r, text)
+  local stamp = file.stamp(r.buf)
   local disk, eol = file.disk(r.buf)
   if not disk or disk == file.text(r.buf) then
     return false
@@ -283,6 +288,7 @@ local function take_over(r, text)
   make(r, merging.merge(split(text), split(disk), mine), mine, true)
   state.set_origin(r, disk)
   mark(r, disk, eol)
+  file.merged(r.buf, stamp)
   return true
 end
 
@@ -309,11 +315,12 @@ end
 ---@param disk? string the file's text on disk
 ---@return boolean
 local function unwanted(r, disk)
+  local is_rejected = r.whole_rejected or verdict.tally(r).rejected > 0
   return r.create
     and not state.is_empty_agreed(r)
     and not file.odd(r.buf)
     and file.empty(r.buf)
-    and (not disk or state.has_acted(r) and verdict.tally(r).rejected > 0 and disk == r.origin)
+    and (not disk or state.has_acted(r) and is_rejected and disk == r.origin)
 end
 
 --- Saves the accepted changes.
@@ -334,7 +341,9 @@ function M.save(r)
   -- a file that ends as before the review needs no write if everything is rejected
   local is_as_before = none and not r.create and state.ends_as_before(r, eol)
   local is_ended = not r.eol or is_as_before or bytes.keeps_end(r.buf, disk or '', eol)
-  if is_there and is_ended and (none or not bytes.changed(r.buf)) then
+  local is_unwanted = unwanted(r, disk) and not names.strayed(r.path)
+  local is_same = is_there and is_ended and not is_unwanted
+  if is_same and (none or not bytes.changed(r.buf)) then
     -- The user may have changed options such as 'fileformat'. Then the user saves the file.
     if not bytes.changed(r.buf) then
       unmodified(r)
@@ -343,8 +352,9 @@ function M.save(r)
   elseif none and file.is_renamed(r.buf) then
     -- the user has not written the buffer under its new name
     return false, ''
-  elseif unwanted(r, disk) and not names.strayed(r.path) then
+  elseif is_unwanted then
     os.remove(r.path)
+    require('caliban.editor.folders').remove(r.path)
     vim.bo[r.buf].modified = false
     discard(r)
     return false, ''

@@ -109,6 +109,7 @@ function M.stored(r)
     reasons = r.reasons,
     was = r.was,
     whole = r.whole,
+    folders = require('caliban.editor.folders').of(r.path),
   }
 end
 

@@ -5,6 +5,7 @@ local M = {}
 local api = vim.api
 local disk = require('caliban.editor.disk')
 local file = require('caliban.editor.file')
+local folders = require('caliban.editor.folders')
 local names = require('caliban.editor.name')
 local state = require('caliban.review.state')
 
@@ -12,12 +13,16 @@ local state = require('caliban.review.state')
 ---@field kind 'delete'|'rename'|'create'
 ---@field from string
 ---@field to? string
----@field done boolean whether the file is already deleted or renamed on disk, as in auto-edit mode
+---@field done boolean whether the file is already deleted, renamed or created on disk, as in auto-edit mode
 ---@field lines? string[] the lines of the deleted file
 
 ---@param whole caliban.Whole
 ---@return string
 local function words(whole)
+  if whole.done then
+    local from = ('renamed from %s'):format(file.short(whole.from))
+    return ({ rename = from, create = 'created without text', delete = 'deleted' })[whole.kind]
+  end
   return whole.to and ('rename to %s'):format(file.short(whole.to))
     or whole.kind == 'create' and 'create it without text'
     or 'delete'
@@ -34,14 +39,15 @@ end
 ---@return string
 function M.title(r)
   local whole = r.whole --[[@as caliban.Whole]]
-  if whole.kind == 'create' then
+  if whole.done then
+    local from = whole.kind == 'rename' and ' from ' .. file.short(whole.from) or ''
+    local done = { delete = 'deleted', rename = 'renamed', create = 'created' }
+    local without = whole.kind == 'create' and ' without text' or ''
+    return ('Caliban has %s this file%s%s'):format(done[whole.kind], from, without)
+  elseif whole.kind == 'create' then
     return 'Create this file without text?'
   end
   local to = whole.to and ' to ' .. file.short(whole.to) or ''
-  if whole.done then
-    local done = whole.kind == 'delete' and 'deleted' or 'renamed'
-    return ('Caliban has %s this file%s'):format(done, to)
-  end
   return ('%s this file%s?'):format(whole.kind == 'delete' and 'Delete' or 'Rename', to)
 end
 
@@ -55,7 +61,7 @@ function M.counted(counts)
     { counts.hunk, 'hunk' },
     { counts.delete, 'deletion' },
     { counts.rename, 'renaming' },
-    { counts.create, 'new file' },
+    { counts.create, 'empty file' },
   }) do
     local n, what = it[1], it[2]
     if n > 0 then
@@ -171,7 +177,7 @@ local function move_file(from, to)
   elseif taken(to) then
     return ('another buffer has the name %s'):format(file.short(to))
   end
-  local made, why = pcall(vim.fn.mkdir, vim.fs.dirname(to), 'p')
+  local made, why = pcall(folders.make, to)
   if not made then
     return file.reason(why)
   end
@@ -212,6 +218,9 @@ local function move_both(buf, from, to, binary)
   end
   local why = file.reason(err)
   local back = vim.uv.fs_rename(to, from)
+  if back then
+    folders.remove(to)
+  end
   return back and why or ('%s; on disk its name is %s now'):format(why, file.short(to))
 end
 
@@ -223,7 +232,11 @@ function M.at_once(p, buf)
   if not p.binary and file.disk(buf) ~= file.text(buf) then
     return 'it has changed meanwhile'
   elseif p.to then
-    return move_both(buf, p.path, p.to, p.binary)
+    local failed = move_both(buf, p.path, p.to, p.binary)
+    if not failed then
+      folders.remove(p.path)
+    end
+    return failed
   end
   local strayed = names.strayed(p.path)
   local ok, err = nil, strayed
@@ -233,6 +246,7 @@ function M.at_once(p, buf)
   if not ok then
     return err
   end
+  folders.remove(p.path)
   M.close(buf)
 end
 
@@ -303,8 +317,16 @@ end
 ---@param r caliban.Review
 ---@param p caliban.WireProposal
 function M.offer(r, p)
-  if not r.auto then
-    state.propose_whole(r, { kind = 'create', from = p.path, done = false })
+  state.propose_whole(r, { kind = 'create', from = p.path, done = false })
+end
+
+--- Notes whether a file without text, which is a pending change, is on disk.
+---@param r caliban.Review
+---@param is_there boolean
+function M.created(r, is_there)
+  local whole = r.whole
+  if whole and whole.kind == 'create' then
+    whole.done = is_there
   end
 end
 
@@ -313,10 +335,16 @@ end
 ---@return string? why this failed
 local function revert(r)
   local whole = r.whole --[[@as caliban.Whole]]
-  if not whole.done then
+  if not whole.done or whole.kind == 'create' then
+    -- the end of the review removes a new file
     return nil
   elseif whole.kind == 'rename' then
-    return move(r, r.path, whole.from)
+    local to = r.path
+    local failed = move(r, to, whole.from)
+    if not failed then
+      folders.remove(to)
+    end
+    return failed
   elseif there(r.path) then
     return nil
   end

@@ -6,7 +6,9 @@ local api = vim.api
 local BUF = require('caliban.editor.since').BUF
 local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
+local merged = require('caliban.editor.merged')
 local names = require('caliban.editor.name')
+local write_command = require('caliban.editor.write_command')
 
 local group = api.nvim_create_augroup('caliban.review.write_guard', {})
 
@@ -22,54 +24,6 @@ local is_saveas = false -- whether the running command is a typed `:saveas`
 ---Returns whether the buffer was written and the user has been told
 ---@field changed fun(reason: string) called after the file changed on disk; `reason` as in `v:fcs_reason`
 
---- Shows an error. An error that is raised in an autocommand would take three lines and wait for a key.
----@param text string
-local function refuse(text)
-  vim.v.errmsg = text
-  require('caliban.editor.notify').echo(text, 'ErrorMsg')
-end
-
---- Sets the buffer's options according to arguments of the user's `:write` such as `++ff=dos`,
---- because the `:write` that Caliban runs instead accepts either a file name or such arguments, but
---- not both.
----@param buf integer
----@return fun() restore
-local function as_asked(buf)
-  local given = vim.v.cmdarg
-  local asked = bytes.asked(given)
-  local bo, was = vim.bo[buf], {} ---@type vim.bo, table<string, any>
-  ---@param option string
-  ---@param value any
-  local function set(option, value)
-    if value ~= nil then
-      if was[option] == nil then
-        was[option] = bo[option]
-      end
-      bo[option] = value
-    end
-  end
-  if given == '' then
-    return function() end
-  end
-  set('fileformat', asked.fileformat)
-  set('fileencoding', asked.fileencoding)
-  set('binary', asked.binary)
-  if bo.binary and asked.fileformat then
-    -- with 'binary' alone, 'fileformat' would count as `unix`
-    set('binary', false)
-    set('bomb', false)
-    set('fixendofline', false)
-  end
-  local modified = bo.modified
-  return function()
-    modified = bo.modified and modified
-    for option, value in pairs(was) do
-      bo[option] = value
-    end
-    bo.modified = modified
-  end
-end
-
 --- Carries out `:w!` or `:w other` as if the buffer had no guard.
 ---@param buf integer
 ---@param own boolean whether the write is to the buffer's own file
@@ -78,20 +32,19 @@ end
 local function write(buf, own, it, event)
   M.clear(buf)
   local bang = own or vim.v.cmdbang == 1
-  local command = { cmd = 'write', bang = bang, args = not own and { event.file } or nil }
-  command.magic = { file = false }
-  local restore = as_asked(buf)
-  local ok, err = pcall(api.nvim_cmd, command, {})
-  restore()
+  if own then
+    merged.drop(buf)
+  end
+  local failed = write_command.run(buf, not own and event.file or nil, bang)
   if api.nvim_buf_is_valid(buf) then
     M.set(buf, it)
-    if own and ok then
+    if own and not failed then
       bytes.note_options(buf)
       it.written(false)
     end
   end
-  if not ok then
-    refuse(tostring(err):match('E%d+: .*') or tostring(err))
+  if failed then
+    write_command.refuse(failed)
   end
 end
 
@@ -165,7 +118,7 @@ function M.set(buf, it)
         -- a BufWriteCmd of the user may have written the buffer already. If not, 'modified' stays set, so that `:wq`
         -- and `:wqa` see that the write has failed
         if not it.written(true) then
-          refuse(it.refusal())
+          write_command.refuse(it.refusal())
         end
       else
         write(buf, own, it, event)

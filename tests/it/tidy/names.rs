@@ -68,7 +68,7 @@ const OF_LINES: &str = "lua/caliban/editor/name.lua";
 /// the user's settings or Neovim itself.
 const OWN: [(&str, &str); 7] = [
     // a command that the user typed, passed on unchanged
-    ("lua/caliban/review/write_guard.lua", "nvim_cmd, command, {})"),
+    ("lua/caliban/editor/write_command.lua", "nvim_cmd, command, {})"),
     ("lua/caliban/editor/swap.lua", "fs.normalize(dir)"),
     ("lua/caliban/program/process.lua", "fs.normalize(bin)"),
     ("lua/caliban/config.lua", "fs.normalize(c.system_file)"),

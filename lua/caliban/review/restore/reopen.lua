@@ -328,6 +328,7 @@ function M.enter(reviews, item)
   entry.set_eol(r, it.eol)
   vim.bo[buf].buflisted = true
   state.restore(r, it, plan.own)
+  require('caliban.editor.folders').note(it.folders or {})
   verdict.take_up(r, it.decided or {}, plan.again)
   state.set_acted(r, verdict.has_decisions(r))
   record.adopt(r, it.name)

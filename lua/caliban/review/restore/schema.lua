@@ -135,6 +135,7 @@ M.is_one = has({
   reasons = list(reason),
   was = maybe(is('string')),
   whole = maybe(whole),
+  folders = maybe(list(is('string'))),
   hunks = list(edit),
   base = is_count,
   origin = maybe(is_count),
