@@ -12,6 +12,9 @@ local write_command = require('caliban.editor.write_command')
 
 local group = api.nvim_create_augroup('caliban.review.write_guard', {})
 
+--- How long an empty file may be one that is just being written, in milliseconds.
+local WRITING = 200
+
 local guarded = {} ---@type table<integer, caliban.Guarded>
 local autoread_before = {} ---@type table<integer, { own?: boolean }> the buffer's own 'autoread', which may be unset
 local seen = {} ---@type table<integer, string> stamp of the file at the last `check_disk`
@@ -56,7 +59,16 @@ local function follow_disk(buf, it)
     group = group,
     [BUF] = buf,
     callback = function()
-      it.changed(file.keep_text(buf))
+      local why = file.keep_text(buf)
+      if vim.fn.getfsize(api.nvim_buf_get_name(buf)) ~= 0 then
+        return it.changed(why)
+      end
+      -- the program that writes the file may have emptied it first
+      vim.defer_fn(function()
+        if autoread_before[buf] ~= nil then
+          it.changed(why)
+        end
+      end, WRITING)
     end,
   })
 end
@@ -215,6 +227,21 @@ api.nvim_create_autocmd(
   { 'FocusGained', 'BufEnter', 'CursorHold', 'ShellCmdPost', 'TermLeave', 'VimResume' },
   { group = group, nested = true, callback = check_disk }
 )
+
+-- `:set autoread` changes the value of the current buffer too
+api.nvim_create_autocmd('OptionSet', {
+  group = group,
+  pattern = 'autoread',
+  callback = function()
+    for buf, was in pairs(autoread_before) do
+      -- the value is nil where the buffer has none of its own
+      if api.nvim_buf_is_valid(buf) and vim.bo[buf].autoread ~= false then
+        was.own = vim.v.option_type == 'local' or nil
+        vim.bo[buf].autoread = false
+      end
+    end
+  end,
+})
 
 -- `:cd` adapts relative names only of unguarded buffers; a guarded buffer's name would then mean another file
 api.nvim_create_autocmd('DirChangedPre', { group = group, callback = lift_briefly })
