@@ -249,9 +249,11 @@ pub enum Event {
     },
     /// A model has given the conversation a title.
     Named(Named),
-    /// A note for the model, which goes with the next request.
+    /// A note for the model, which goes with the next request. `call` is the edit of which it is the verdict.
     Noted {
         text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
     },
     /// The user has decided again on the changes of an answered call. The call's line in the chat shows this summary.
     Judged {

@@ -32,6 +32,7 @@ use crate::site::places::{cache_dir, close_to_others};
 use crate::store;
 use crate::text::cause;
 use crate::text::unseen::exact;
+use crate::tool::worktree::Left;
 use archive::{Archive, Noted};
 use futures::future::join_all;
 use incoming::{Done, Incoming, Outcome};
@@ -65,7 +66,7 @@ pub async fn run() -> ExitCode {
     let log = begin_log(&editor, hello.config.debug);
     tracing::info!(nvim = hello.nvim, plugin = hello.version, "hello");
     let (mut program, mut ends) = Program::new(editor, *hello);
-    program.tell_of_left_worktrees();
+    program.look_for_left_worktrees();
     // At `:qa` the signal arrives together with the end of the input. The editor's last messages are read before the
     // program ends.
     let Ok(mut terminated) = signal(SignalKind::terminate()) else { return ExitCode::FAILURE };
@@ -120,6 +121,8 @@ struct Program {
     sessions: Sessions,
     /// Files that were under review in the editor when it started the program.
     live: Vec<PathBuf>,
+    /// Worktrees of subagents that a killed program has left, of which no conversation knows.
+    left: Vec<Left>,
     /// The session that the user opened or sent a message to last.
     current: Option<Handle>,
     reviews: mpsc::UnboundedSender<reviews::Order>,
@@ -174,6 +177,7 @@ impl Program {
             archive,
             model: None,
             live: hello.reviews,
+            left: Vec::new(),
             current: None,
             reviews,
             questions,
@@ -239,7 +243,7 @@ impl Program {
             }
             // These commands are ignored: the draft was moved to the session that was opened in its place, and the
             // check of an edit's diagnostics matters only to a running session.
-            (None, Command::Draft(_) | Command::Checked(_) | Command::Left(_)) => (),
+            (None, Command::Draft(_) | Command::Checked(_) | Command::Report(_)) => (),
             (None, _) => self.absent(&session),
         }
     }

@@ -61,6 +61,9 @@ fn said(written: &io::Result<()>, code: u8) -> ExitCode {
     ExitCode::from(if written.is_ok() { code } else { 1 })
 }
 
+/// The summary of a call that was running when the turn ended.
+const STOPPED: &str = "stopped";
+
 async fn run(arguments: Arguments, output: &mut dyn Output) -> u8 {
     let (launched, text) = match launch::launch(arguments).await {
         Ok(it) => it,
@@ -159,6 +162,11 @@ impl Signals {
 }
 
 impl Launched {
+    /// Whether the conversation is saved.
+    fn is_saved(&self) -> bool {
+        !self.arguments.ephemeral
+    }
+
     fn tell(&self, command: Command) {
         // the send fails only if the agent has failed, which `shown` notices
         let _ = self.agent.send(command);

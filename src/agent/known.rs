@@ -4,7 +4,7 @@
 use crate::conversation::Conversation;
 use crate::edit;
 use crate::message::{Excerpt, ExcerptKind};
-use crate::session::{Input, Session};
+use crate::session::{self, Input, Session};
 use crate::text::Text;
 use crate::tool::{self, Desk, Source, Stamp, Unreadable, Workspace};
 use std::collections::HashMap;
@@ -59,6 +59,8 @@ pub(super) enum Cause {
     User,
     /// The change was found after a command of the model, and was not there before the command.
     Command,
+    /// The same, after another call that acts, such as a task for a subagent.
+    Call,
     /// The change was found when the session was opened. The first prompt tells the model about it.
     Opened,
 }
@@ -244,7 +246,8 @@ impl Tracker<'_> {
                 continue;
             }
             // a command changes files on disk; a changed buffer was changed by the user
-            let by_command = cause == Cause::Command && matches!(stamp, Stamp::Disk(_));
+            let by_call = matches!(cause, Cause::Command | Cause::Call);
+            let by_command = by_call && matches!(stamp, Stamp::Disk(_));
             let is_told = told.is_some();
             let mut is_clear = told.as_ref().is_none_or(|it| it.1);
             match told {
@@ -261,9 +264,11 @@ impl Tracker<'_> {
             }
         }
         self.tell_changes(files);
-        for (names, what) in
-            others.iter().zip(["since you saw them last", "while your command ran"])
-        {
+        let while_it_ran = match cause {
+            Cause::Call => "while your call ran",
+            _ => "while your command ran",
+        };
+        for (names, what) in others.iter().zip(["since you saw them last", while_it_ran]) {
             if !names.is_empty() {
                 self.conversation.take(Input::Note { text: named(names, what) });
             }
@@ -302,15 +307,10 @@ impl Tracker<'_> {
             Some(text) if text.joined() == now.joined() => return None,
             Some(text) => edit::unified(text, now, LINES),
             None if hash.is_empty() => {
-                let said = "The file may have changed since you saw it last. Read it before you rely on it.";
-                return Some((self.excerpt(path, said.to_owned()), false));
+                return Some((self.excerpt(path, session::MAY_DIFFER.to_owned()), false));
             }
             None if *hash == now.sha256_hex() => return None,
-            None => (
-                "Caliban no longer knows what changed. Read the file before you rely on it."
-                    .to_owned(),
-                false,
-            ),
+            None => (session::NOT_KNOWN.to_owned(), false),
         };
         Some((self.changed(path, &said), is_all))
     }

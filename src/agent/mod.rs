@@ -347,7 +347,7 @@ impl Agent {
                 self.guidance.reviewed(conversation, &self.desk, &path);
                 self.files.decided(conversation, &self.desk, decided);
             }
-            Command::Left(rest) => conversation.take(Input::Left(rest)),
+            Command::Report(input) => conversation.take(input),
             Command::Checked(check) => self.files.checked(conversation, &self.desk, *check),
             Command::Present => self.present(Show::Repaint),
             Command::Act(act) => chats::carry_out(self, act),

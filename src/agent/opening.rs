@@ -82,7 +82,7 @@ impl Opening {
             inputs.push(Input::Resume { mode });
         }
         inputs.extend(jobs::lost(&conversation.session));
-        let recorded = self.recorded.iter().map(|it| &it.path);
+        let recorded = self.recorded.iter().flat_map(|it| it.others.iter().chain([&it.path]));
         let live: Vec<&PathBuf> = self.live.iter().chain(recorded).collect();
         let lost = conversation.session.reviewing.iter().filter(|it| !live.contains(it));
         inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));

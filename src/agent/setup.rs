@@ -9,10 +9,10 @@ use crate::context::prompt;
 use crate::context::slash::{self, Parsed};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Glance, Level, Show, Wish};
-use crate::event::{Grant, Mode, Rest, SessionId, WorkerId};
+use crate::event::{Grant, Mode, SessionId, WorkerId};
 use crate::message::{Block, CallId, Excerpt, ToolAnswer};
 use crate::provider::lesson::Lesson;
-use crate::session::{Limits, Response, Session};
+use crate::session::{Input, Limits, Response, Session};
 use crate::store::{Agreed, Draft, Recorded, Store};
 use crate::text::Text;
 use crate::tool::Desk;
@@ -70,8 +70,9 @@ pub enum Command {
     ShowRequest,
     /// The verdict of a settled review.
     Reviewed(Decided),
-    /// What waits for the user's decision. A message of the user follows.
-    Left(Rest),
+    /// The editor or the program reports something to the session, such as what waits for the user's decision before a
+    /// message of the user.
+    Report(Input),
     /// After an edit the editor checks the diagnostics and the syntax. This is the state of one such check.
     Checked(Box<Check>),
     /// Sends the session's state and transcript to the editor again.
@@ -150,7 +151,7 @@ impl Command {
                 | Command::Permissions(Wanted::List | Wanted::Explain(_) | Wanted::Why(_))
                 | Command::Rewind(Rewind::List | Rewind::Preview { .. })
                 | Command::Reviewed(_)
-                | Command::Left(_)
+                | Command::Report(_)
                 | Command::Checked(_)
                 | Command::Largest(_)
                 | Command::Plan(PlanAct { what: PlanWanted::Keep | PlanWanted::Show, .. })
@@ -211,7 +212,7 @@ impl Command {
             | Command::Connect(..)
             | Command::Learn(..)
             | Command::Reviewed(_)
-            | Command::Left(_)
+            | Command::Report(_)
             | Command::Checked(_)
             | Command::Largest(_) => None,
         }
@@ -245,7 +246,7 @@ impl Command {
                 | Command::Learn(..)
                 | Command::ShowRequest
                 | Command::Reviewed(_)
-                | Command::Left(_)
+                | Command::Report(_)
                 | Command::Checked(_)
                 | Command::Permissions(Wanted::List | Wanted::Explain(_) | Wanted::Why(_))
                 | Command::ListJobs

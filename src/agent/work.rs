@@ -65,7 +65,7 @@ impl Job {
         let watched = known::after(self.watched.clone(), &before);
         let observations = self.observations.clone();
         let _ = observations.send(Observation::Looked(Cause::User, before));
-        Looked { files, watched, observations }
+        Looked { files, watched, observations, cause: Cause::Command }
     }
 }
 
@@ -74,13 +74,19 @@ pub(super) struct Looked {
     files: Arc<dyn Workspace>,
     watched: Vec<Watched>,
     observations: mpsc::UnboundedSender<Observation>,
+    cause: Cause,
 }
 
 impl Looked {
+    /// For a call that is no command.
+    pub(super) fn of_call(self) -> Looked {
+        Looked { cause: Cause::Call, ..self }
+    }
+
     /// Looks again, after the call.
     pub(super) async fn again(self) {
         let after = known::look(&*self.files, &self.watched).await;
-        let _ = self.observations.send(Observation::Looked(Cause::Command, after));
+        let _ = self.observations.send(Observation::Looked(self.cause, after));
     }
 }
 

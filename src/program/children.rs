@@ -4,11 +4,12 @@ use super::Program;
 use super::archive::Archive;
 use super::incoming::Outcome;
 use super::lanes::Lane;
-use crate::agent::PlaceWanted;
+use crate::agent::{Command, PlaceWanted};
 use crate::conversation::report::Level;
 use crate::event::SessionId;
 use crate::nvim::session_link::Handle;
 use crate::nvim::wire::ToNvim;
+use crate::session::Input;
 use crate::store::Opened;
 use crate::tool::worktree::{self, Left};
 
@@ -21,25 +22,43 @@ pub(super) struct Placed {
 }
 
 impl Program {
-    /// Tells the user of subagents' worktrees that a killed program has left with changes.
-    pub(super) fn tell_of_left_worktrees(&self) {
-        let (editor, root) = (self.editor.clone(), self.site.places.root.clone());
-        tokio::spawn(async move {
-            for Left { branch, folder, is_dirty } in worktree::left_over(&root).await {
-                let folder = folder.display();
-                let text = if is_dirty {
-                    format!(
-                        "A subagent's worktree was left with changes: {folder}, branch {branch}."
-                    )
-                } else {
-                    format!(
-                        "The branch {branch} has changes of a subagent that are not in your files: `git diff \
-                         HEAD...{branch}`. Its worktree is {folder}."
-                    )
-                };
-                editor.tell(ToNvim::Notice { level: Level::Info, text });
+    /// Looks for subagents' worktrees that a killed program has left with changes.
+    pub(super) fn look_for_left_worktrees(&mut self) {
+        let root = self.site.places.root.clone();
+        self.begin(
+            Vec::new(),
+            |_| async move { vec![Outcome::Left(worktree::left_over(&root).await)] },
+        );
+    }
+
+    /// Tells the user of these worktrees, and the conversations that are open.
+    pub(super) fn left_worktrees(&mut self, left: Vec<Left>) {
+        for it in left.iter().filter(|it| !it.is_told) {
+            let text = said_of(it);
+            self.editor.tell(ToNvim::Notice { level: Level::Info, text });
+        }
+        self.left = left;
+        for session in self.sessions.agents().map(|it| it.0).collect::<Vec<_>>() {
+            self.tell_of_left_worktrees(session);
+        }
+    }
+
+    /// Tells a conversation, and so its model, of the worktrees of its subagents.
+    pub(super) fn tell_of_left_worktrees(&mut self, session: Handle) {
+        let (Some(name), Some(agent)) = (self.sessions.name(session), self.sessions.agent(session))
+        else {
+            return;
+        };
+        if self.sessions.read_only(session) {
+            return;
+        }
+        for it in self.left.extract_if(.., |it| it.is_of(&name.0)) {
+            let input = Input::Note { text: said_of(&it) };
+            // the send fails only if the session is ending
+            if agent.send(Command::Report(input)).is_ok() {
+                it.note_known();
             }
-        });
+        }
     }
 
     /// Opens a session for a subagent. If the parent is never saved, neither is the subagent's session.
@@ -107,4 +126,20 @@ fn free(
         Ok(opened) => Ok((id, Some(opened))),
         Err(unavailable) => Err(unavailable.say(&id.0)),
     }
+}
+
+/// Sentences for the user and the model about a worktree that was left.
+fn said_of(left: &Left) -> String {
+    let Left { branch, folder, is_dirty, .. } = left;
+    let folder = folder.display();
+    if *is_dirty {
+        return format!(
+            "A subagent's worktree was left with changes that could not be committed: {folder}, branch {branch}. \
+             Only this folder has them."
+        );
+    }
+    format!(
+        "The branch {branch} has changes of a subagent that are not all in the project: `git diff HEAD...{branch}` \
+         shows them. Its worktree is {folder}."
+    )
 }

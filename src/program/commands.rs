@@ -4,7 +4,7 @@ use crate::agent::{Act, Answer, Check, Command};
 use crate::event::{Ruling, SessionId};
 use crate::message::CallId;
 use crate::nvim::wire::{FromNvim, WireRuling};
-use crate::session::Cut;
+use crate::session::{Cut, Input};
 use crate::store::Draft;
 
 /// The session's name and the command. If a message is not a command to a session, it is returned as the error.
@@ -59,7 +59,7 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
         FromNvim::Plan(it) => it.into(),
         FromNvim::Left(it) => {
             let (session, rest) = it.into();
-            (session, Command::Left(rest))
+            (session, Command::Report(Input::Left(rest)))
         }
         FromNvim::Checked(it) => checked(it.into()),
         FromNvim::Unparsed(it) => checked(it.into()),

@@ -18,6 +18,7 @@ use crate::nvim::wire::{Claim, FromNvim, Way};
 use crate::provider::endpoint::Chosen;
 use crate::provider::probe;
 use crate::store::{Draft, Holder, Recorded};
+use crate::tool::worktree::Left;
 
 /// A message to the program's loop.
 pub(super) enum Incoming {
@@ -92,6 +93,8 @@ pub(super) enum Outcome {
     Placed(Box<Placed>),
     /// The agent of a subagent has ended.
     ChildEnded(Handle),
+    /// Worktrees of subagents that a killed program has left.
+    Left(Vec<Left>),
     Notice(Level, String),
 }
 
@@ -222,6 +225,7 @@ impl Program {
             }
             Outcome::Connected(connected) => self.connected(connected),
             Outcome::Placed(placed) => self.placed(*placed),
+            Outcome::Left(left) => self.left_worktrees(left),
             Outcome::ChildEnded(session) => self.child_ended(session),
             Outcome::Notice(level, text) => self.notice(level, text),
         }

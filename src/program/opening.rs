@@ -119,6 +119,7 @@ impl Program {
             ..self.setup(id, (link.clone(), link), (store, false), glance)
         };
         tokio::spawn(agent::run(setup, inbox));
+        self.current.into_iter().for_each(|it| self.tell_of_left_worktrees(it));
     }
 
     /// The parts of a new session's agent, and its screen. The user reviews the session's proposals in the session

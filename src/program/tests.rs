@@ -42,6 +42,7 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
         archive,
         model: None,
         live: Vec::new(),
+        left: Vec::new(),
         current: None,
         reviews,
         questions: mpsc::unbounded_channel().0,

@@ -1,11 +1,11 @@
 //! The output for a person: progress and a summary on standard error, the answer on standard output.
 
-use super::Output;
 use super::launch::Launched;
+use super::{Output, STOPPED};
 use crate::conversation::ran::Ran;
 use crate::conversation::report::{Report, Show};
 use crate::event::Event;
-use crate::message::{Block, CallId, ToolCall};
+use crate::message::{Block, CallId, ToolAnswer, ToolCall};
 use crate::session::reminded;
 use crate::view::{called, clean};
 use std::collections::HashMap;
@@ -57,6 +57,15 @@ impl Human {
                     note(&called(&call, answer, took))?;
                 }
             }
+            Event::Ended { .. } => {
+                let mut left: Vec<_> = self.open.drain().map(|it| it.1).collect();
+                left.sort_by_key(|it| it.1);
+                for (call, began) in left {
+                    let took = u64::try_from(began.elapsed().as_millis()).ok();
+                    let answer = ToolAnswer::failed(&call.id, String::new(), STOPPED);
+                    note(&called(&call, &answer, took))?;
+                }
+            }
             Event::Told { text }
             | Event::Trimmed { told: text, .. }
             | Event::Compacting { told: text, .. }
@@ -65,7 +74,7 @@ impl Human {
             Event::Reminded { tool, .. } => note(&reminded(tool))?,
             Event::Retried { failure, wait_ms, .. } => {
                 let seconds = wait_ms.div_ceil(1000);
-                note(&format!("{} Trying again in {seconds} s.", failure.brief()))?;
+                note(&format!("{}. Trying again in {seconds} s.", failure.brief()))?;
             }
             _ => (),
         }
@@ -76,7 +85,11 @@ impl Human {
 impl Output for Human {
     fn begin(&mut self, launched: &Launched) -> io::Result<()> {
         let Launched { session, model, mode, root, .. } = launched;
-        note(&format!("{model}, mode {mode}, conversation `{session}`, in {}", root.display()))
+        let kept = match launched.is_saved() {
+            true => format!("conversation `{session}`"),
+            false => "no conversation is saved".to_owned(),
+        };
+        note(&format!("{model}, mode {mode}, {kept}, in {}", root.display()))
     }
 
     fn show(&mut self, show: &Show) -> io::Result<()> {

@@ -1,11 +1,11 @@
 //! The output for a program: JSON lines on standard output, described at `caliban-run-json` in the help.
 
-use super::Output;
 use super::launch::Launched;
+use super::{Output, STOPPED};
 use crate::conversation::ran::{Changed, Ran};
 use crate::conversation::report::{Level, Report, Show};
 use crate::event::{Delta, Event};
-use crate::message::{Block, Found, Input, Searched, ToolCall, Usage};
+use crate::message::{Block, CallId, Found, Input, Searched, ToolAnswer, ToolCall, Usage};
 use crate::session::reminded;
 use serde::Serialize;
 use serde_json::Value;
@@ -31,6 +31,10 @@ enum Line<'a> {
     },
     /// The last `bytes` bytes of the texts so far were a thought.
     Thought {
+        bytes: usize,
+    },
+    /// The last `bytes` bytes of the texts so far are dropped: their reply broke off, and the model is asked again.
+    Dropped {
         bytes: usize,
     },
     Call {
@@ -82,27 +86,36 @@ enum Line<'a> {
     },
 }
 
-pub(super) struct Json;
+pub(super) struct Json {
+    /// The bytes of text of the reply that is arriving.
+    bytes: usize,
+    /// The calls without an answer.
+    open: Vec<CallId>,
+}
 
 impl Json {
     pub(super) fn new() -> Json {
-        Json
+        Json { bytes: 0, open: Vec::new() }
     }
 
-    fn event(event: &Event) -> io::Result<()> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Replied { reply, .. } => {
+                self.bytes = 0;
+                self.open.extend(reply.calls().map(|it| it.id.clone()));
                 let Usage { output, cache_read, .. } = reply.usage;
                 write(&Line::Usage { input: reply.usage.read(), output, cached: cache_read })?;
                 reply.blocks.iter().try_for_each(search)?;
                 reply.calls().try_for_each(call)
             }
             Event::Asked { call, question, .. } => write(&Line::Denied { id: &call.0, question }),
-            Event::Answered { answer, .. } => write(&Line::Answer {
-                id: &answer.id.0,
-                failed: answer.failed,
-                summary: &answer.summary,
-                text: &answer.text,
+            Event::Answered { answer, .. } => {
+                self.open.retain(|it| *it != answer.id);
+                let ToolAnswer { id, failed, summary, text, .. } = answer;
+                write(&Line::Answer { id: &id.0, failed: *failed, summary, text })
+            }
+            Event::Ended { .. } => std::mem::take(&mut self.open).iter().try_for_each(|it| {
+                write(&Line::Answer { id: &it.0, failed: true, summary: STOPPED, text: "" })
             }),
             Event::Told { text }
             | Event::Trimmed { told: text, .. }
@@ -111,7 +124,11 @@ impl Json {
             Event::Compacted { handoff, .. } => Json::note(Level::Info, &handoff.told),
             Event::Reminded { tool, .. } => Json::note(Level::Warn, &reminded(tool)),
             Event::Retried { failure, wait_ms, .. } => {
-                let text = format!("{} Trying again in {wait_ms} ms.", failure.brief());
+                match std::mem::take(&mut self.bytes) {
+                    0 => (),
+                    bytes => write(&Line::Dropped { bytes })?,
+                }
+                let text = format!("{}. Trying again in {wait_ms} ms.", failure.brief());
                 Json::note(Level::Warn, &text)
             }
             _ => Ok(()),
@@ -127,15 +144,22 @@ impl Output for Json {
     fn begin(&mut self, launched: &Launched) -> io::Result<()> {
         let Launched { session, model, mode, root, .. } = launched;
         let root = root.display().to_string();
-        let (session, mode) = (&*session.0, mode.name());
+        let session = if launched.is_saved() { &*session.0 } else { "" };
+        let mode = mode.name();
         write(&Line::Start { version: VERSION, session, model, mode, root })
     }
 
     fn show(&mut self, show: &Show) -> io::Result<()> {
         match show {
-            Show::Event(event) => Json::event(event),
-            Show::Delta(Delta::Text(text)) => write(&Line::Text { text }),
-            Show::Delta(Delta::WasThought { bytes }) => write(&Line::Thought { bytes: *bytes }),
+            Show::Event(event) => self.event(event),
+            Show::Delta(Delta::Text(text)) => {
+                self.bytes += text.len();
+                write(&Line::Text { text })
+            }
+            Show::Delta(Delta::WasThought { bytes }) => {
+                self.bytes = self.bytes.saturating_sub(*bytes);
+                write(&Line::Thought { bytes: *bytes })
+            }
             Show::Told(told) => told.iter().try_for_each(|it| Json::note(Level::Info, it)),
             Show::Now(Report::Notice { level, text }) => write(&Line::Note { level: *level, text }),
             _ => Ok(()),

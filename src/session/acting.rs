@@ -266,17 +266,16 @@ impl Session {
     /// Takes a verdict on a call that was already answered.
     fn note_verdict(&mut self, answer: ToolAnswer, step: &mut Step) {
         let ToolAnswer { id: call, text, summary, failed, verdict, .. } = answer;
-        self.late.push((call.clone(), text.clone()));
         if verdict {
-            self.record(Event::Judged { call, summary, failed }, step);
+            self.record(Event::Judged { call: call.clone(), summary, failed }, step);
         }
-        self.record(Event::Noted { text }, step);
+        self.record(Event::Noted { text, call: Some(call) }, step);
     }
 
     pub(super) fn review_lost(&mut self, path: PathBuf, step: &mut Step) {
         let text = say::review_lost(&path, &self.root);
         self.record(Event::Reviewed { path }, step);
-        self.record(Event::Noted { text }, step);
+        self.record(super::input::noted(text), step);
     }
 
     /// Handles the user's answer to a question about a call, and a call that needs another access than it began with.

@@ -47,7 +47,7 @@ impl Session {
                 let post = parent.post.as_ref().map(workers::post);
                 let text = post.unwrap_or_else(|| say::SUBAGENT.to_owned());
                 self.record(Event::Assigned { parent }, step);
-                self.record(Event::Noted { text }, step);
+                self.record(super::input::noted(text), step);
             }
             Input::Delegated { turn, call, session } if self.is_running(turn, &call) => {
                 self.record(Event::Delegated { turn, call, session }, step);

@@ -46,7 +46,7 @@ impl Session {
             && let Some(open) = &self.consult
             && let Some(text) = say::left_out(open.about, reason)
         {
-            self.record(Event::Noted { text }, step);
+            self.record(super::input::noted(text), step);
         }
         self.record(Event::Ruled { turn, call: id.clone(), ruling }, step);
         self.consult_next(step);

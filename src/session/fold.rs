@@ -330,7 +330,10 @@ impl Session {
 
     fn apply_note(&mut self, event: &Event) {
         match event {
-            Event::Noted { text } => self.notes.push(text.clone()),
+            Event::Noted { text, call } => {
+                self.late.extend(call.clone().map(|it| (it, text.clone())));
+                self.notes.push(text.clone());
+            }
             Event::Judged { call, summary, failed } => self.judge_answered(call, summary, *failed),
             _ => (),
         }

@@ -33,6 +33,7 @@ impl Session {
         copy.step(Input::Leave { partial: None });
         copy.queue.clear();
         copy.held.clear();
+        copy.notes.extend(say::reviews_stay(&copy.reviewing, &copy.root));
         copy.reviewing.clear();
         copy.granted.clear();
         if let Some(parent) = &mut copy.parent {

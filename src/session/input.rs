@@ -336,3 +336,8 @@ pub struct Step {
     /// Lines for the log of permissions.
     pub decisions: Vec<String>,
 }
+
+/// The event of a note that is no verdict.
+pub(super) fn noted(text: String) -> Event {
+    Event::Noted { text, call: None }
+}

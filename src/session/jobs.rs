@@ -120,6 +120,15 @@ mod tests {
     }
 
     #[test]
+    fn the_model_of_a_copy_is_told_that_verdicts_go_to_the_original() {
+        let root = "/p".into();
+        let session = Session { reviewing: vec!["/p/a.txt".into()], root, ..Session::default() };
+        let copy = session.fork(None);
+        assert!(copy.reviewing.is_empty());
+        assert!(copy.notes[0].starts_with("Edits of a.txt wait"), "{:?}", copy.notes);
+    }
+
+    #[test]
     fn a_copy_of_a_conversation_has_no_jobs_and_its_model_is_told() {
         let mut copy = with_jobs().fork(None);
         assert_eq!((copy.running_jobs().count(), copy.ends_of_jobs().count()), (0, 1));

@@ -40,7 +40,8 @@ pub use input::{Effect, Entry, Input, Step};
 pub use inquiry::Response;
 pub use narrow::NOTIFY;
 pub use say::{
-    NO_ANSWER, PLAN_REPLACED, ending, is_dropped_plan, is_for_both, is_over_limit, mode_of,
+    MAY_DIFFER, NO_ANSWER, NOT_KNOWN, PLAN_REPLACED, ending, is_dropped_plan, is_for_both,
+    is_over_limit, mode_of,
 };
 pub use spending::{Limit, Limits};
 pub use taint::Exposure;
@@ -161,8 +162,7 @@ pub struct Session {
     pub unattended: Option<Unattended>,
     /// Whether the model was told how to call, and has made no call since. Never saved.
     pub reminded: bool,
-    /// The verdicts that went to the model as notes, with the calls that they answer. After a
-    /// crash the last of them are not known.
+    /// The verdicts that went to the model as notes, with the calls that they answer.
     pub late: Vec<(CallId, String)>,
     /// While the model's questions are open, a message with a higher id answers them. Never saved.
     pub asked_after: u32,
@@ -296,7 +296,7 @@ impl Session {
             Input::Spend { cost } => Event::Spent { cost },
             Input::Measure { model, measure } => Event::Measured { model, measure },
             Input::Instruct { files } => Event::Instructed { files },
-            Input::Note { text } => Event::Noted { text },
+            Input::Note { text } => input::noted(text),
             Input::JobBegan { job, command } => Event::JobBegan { job, command },
             Input::JobEnded { job, note } if self.runs(job) => Event::JobEnded { job, note },
             Input::ChooseSystem { system, instructions } if self.phase == Phase::Idle => {

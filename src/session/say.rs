@@ -5,7 +5,13 @@ use super::wrote::REMINDER;
 use crate::event::{Access, End, Failure, MODES, Matter, Mode};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use crate::policy::{Question, Reason};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What the model is told of a file that may have changed, and of one whose change is not known.
+pub const MAY_DIFFER: &str =
+    "The file may have changed since you saw it last. Read it before you rely on it.";
+pub const NOT_KNOWN: &str =
+    "Caliban no longer knows what changed. Read the file before you rely on it.";
 
 /// The sentence for the user if a reply without calls has not ended normally.
 pub(super) fn stop(reply: &Reply) -> Option<String> {
@@ -197,7 +203,7 @@ pub(super) fn denied(
 pub(super) fn review_lost(path: &Path, root: &Path) -> String {
     format!(
         "Changes to {} were under review when the editor or Caliban ended. Read the file before you go on.",
-        path.strip_prefix(root).unwrap_or(path).display()
+        shown(path, root)
     )
 }
 
@@ -206,25 +212,25 @@ pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {
     ToolAnswer::failed(call, text, "not run")
 }
 
-/// The note for the model when the user has chosen this mode.
+/// The note for the model about this mode, which the user, a setting or Caliban itself has chosen.
 pub(super) fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => {
-            "The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change \
+            "Plan mode is on: calls that edit or run something are refused until the user leaves it. Do not change \
              anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call \
              `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without \
              asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. \
              A plan that was sent back is submitted again as a whole."
         }
         Mode::Ask => {
-            "The user chose ask mode: you may propose edits and commands, and they decide on each."
+            "Ask mode is on: you may propose edits and commands, and the user decides on each."
         }
         Mode::AutoEdit => {
-            "The user chose auto-edit mode: your edits are applied and written at once, and the user reviews them \
+            "Auto-edit mode is on: your edits are applied and written at once, and the user reviews them \
              afterwards. Each command still needs their consent."
         }
         Mode::Auto => {
-            "The user chose auto mode: your edits are applied and written at once, and commands run in the sandbox \
+            "Auto mode is on: your edits are applied and written at once, and commands run in the sandbox \
              without a question. Work on your own, check the result, and report at the end. What needs the network or \
              leaves the sandbox still needs the consent of the user, who may be away."
         }
@@ -268,7 +274,7 @@ pub(super) fn refused(call: &ToolCall, reason: Reason<'_>) -> ToolAnswer {
 
 fn planning(call: &ToolCall) -> ToolAnswer {
     let text = format!(
-        "Not run: the user chose plan mode, and `{}` edits or runs something. Use only tools that read, then say \
+        "Not run: plan mode is on, and `{}` edits or runs something. Use only tools that read, then say \
          what you would do. The user leaves plan mode with `:Caliban mode ask`.",
         call.tool
     );
@@ -460,6 +466,22 @@ pub(super) fn jobs_go_on(running: usize) -> Option<String> {
             Some(format!("{n} jobs go on in the background. Use /jobs to see them or to stop one."))
         }
     }
+}
+
+/// What the model of a copied conversation is told about edits that wait for the user's decision in the original.
+pub(super) fn reviews_stay(paths: &[PathBuf], root: &Path) -> Option<String> {
+    let names: Vec<String> = paths.iter().map(|it| shown(it, root)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Edits of {} wait for the user's decision in the original of this conversation, and the verdict goes \
+             there. Read before you rely on them.",
+            names.join(", ")
+        )
+    })
+}
+
+fn shown(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
 /// What the model of a copied conversation is told about the jobs of the original.

@@ -138,7 +138,7 @@ impl Session {
             Ruling::Once | Ruling::Session => self.go_on(turn, step),
             Ruling::Denied { reason } => {
                 if !reason.is_empty() {
-                    self.record(Event::Noted { text: say::stopped_at_limit(&reason) }, step);
+                    self.record(super::input::noted(say::stopped_at_limit(&reason)), step);
                 }
                 self.break_off(None, End::Cancelled, step);
             }

@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn the_model_is_told_again_what_a_removed_message_told_of_the_world() {
         let mut session = session(&["one"]);
-        let note = |text: &str| Event::Noted { text: text.to_owned() };
+        let note = |text: &str| crate::session::input::noted(text.to_owned());
         let stopped = say::aftermath(&End::Cancelled).unwrap();
         let end = |why| Event::Ended { turn: TurnId(1), why };
         session.apply(&end(End::Cancelled));

@@ -157,12 +157,12 @@ impl Session {
             }
             WorkerInput::Told { worker, text } if self.workers.is_running(worker) => {
                 let text = format!("The user has told {worker}: {text}");
-                self.record(Event::Noted { text }, step);
+                self.record(super::input::noted(text), step);
             }
             WorkerInput::Dismiss { worker } => {
                 if self.dismiss(worker, BY_USER, step) {
                     let text = format!("The user stopped {worker}.");
-                    self.record(Event::Noted { text }, step);
+                    self.record(super::input::noted(text), step);
                 }
                 self.go_on_with_workers(step);
             }

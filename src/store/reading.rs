@@ -47,6 +47,8 @@ pub struct Recorded {
     pub name: String,
     /// The file under review.
     pub path: PathBuf,
+    /// The other paths that the file has in the review, if it was renamed or is to be.
+    pub others: Vec<PathBuf>,
 }
 
 /// Those fields of a stored review that are paths of files.
@@ -71,20 +73,18 @@ struct Proposal {
 }
 
 impl Record {
-    /// The file under review. `None` unless all files of the stored review belong to the project, may be written, and
-    /// are reached without a symbolic link.
-    fn path(self, root: &Path, reach: &Reach) -> Option<PathBuf> {
+    /// The path of the file under review, and its other paths. `None` unless all files of the stored review belong to
+    /// the project, may be written, and are reached without a symbolic link.
+    fn paths(self, root: &Path, reach: &Reach) -> Option<(PathBuf, Vec<PathBuf>)> {
         let Record { path, was, whole, proposals } = self;
         let whole = whole.into_iter().flat_map(|it| [Some(it.from), it.to]);
         let others = whole.chain([was]).chain(proposals.into_iter().map(|it| it.to));
         let may_be = |it: &Place| !matches!(reach.writing(it), Writing::Never(_));
         let is_ours =
             |it: PathBuf| Place::within(root, it).filter(|it| may_be(it) && !has_link(root, it));
-        others
-            .flatten()
-            .all(|it| is_ours(it).is_some())
-            .then(|| is_ours(path))?
-            .map(Place::into_path)
+        let others = others.flatten().map(|it| is_ours(it).map(Place::into_path));
+        let others: Vec<PathBuf> = others.collect::<Option<_>>()?;
+        Some((is_ours(path)?.into_path(), others))
     }
 }
 
@@ -171,8 +171,9 @@ impl Project {
         let recorded = |name: String| {
             let mut line = String::new();
             BufReader::new(disk::open(&self.dir.join(&name)).ok()?).read_line(&mut line).ok()?;
-            let path = serde_json::from_str::<Record>(&line).ok()?.path(&self.root, reach)?;
-            Some(Recorded { name, path })
+            let record = serde_json::from_str::<Record>(&line).ok()?;
+            let (path, others) = record.paths(&self.root, reach)?;
+            Some(Recorded { name, path, others })
         };
         names.filter(|it| it.starts_with(&prefix)).filter_map(recorded).collect()
     }

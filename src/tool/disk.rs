@@ -71,6 +71,10 @@ impl Workspace for Disk {
         std::future::ready(enter_all(self, &proposals)).boxed()
     }
 
+    fn reviews(&self) -> bool {
+        false
+    }
+
     fn save(&self, _paths: Vec<PathBuf>, _agreed: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
         std::future::ready(Vec::new()).boxed()
     }

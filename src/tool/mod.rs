@@ -332,6 +332,10 @@ pub trait Workspace: Send + Sync {
     /// Shows proposals to the user, all at the same time. Returns the editor's answers in the same order, once all are
     /// known. Either all proposals of a call are put into their buffers or none.
     fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>>;
+    /// Whether the user reviews changes that are written at once.
+    fn reviews(&self) -> bool {
+        true
+    }
     /// The files of the project that have a loaded buffer with a text that differs from the disk. A search reads files
     /// from disk, so it needs to know these files.
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>>;

@@ -231,7 +231,7 @@ impl View {
             Event::Answered { answer, .. } => self.answered_now(answer, now_ms),
             Event::Judged { call, summary, failed } => self.judged(call, summary, *failed),
             Event::Instructed { files } => self.instructed(files),
-            Event::Noted { text } => self.notice(&second_person::worded(text)),
+            Event::Noted { text, .. } => self.notice(&second_person::worded(text)),
             Event::Told { text } | Event::JobEnded { note: text, .. } => self.notice(text),
             Event::Reminded { tool, .. } => self.notice(&session::reminded(tool)),
             Event::Listed { text, items } => self.list(text, *items),

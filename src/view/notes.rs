@@ -5,7 +5,7 @@ use super::workers::HELD;
 use super::{Block, Content, Part, Shape, View, lines, second_person};
 use crate::event::{Event, Mode, Tuning};
 use crate::message::{Excerpt, ExcerptKind};
-use crate::session::{is_for_both, is_held};
+use crate::session::{self, is_for_both, is_held};
 
 /// The user's sentence about another system prompt.
 pub(super) const RENEWED: &str =
@@ -65,7 +65,15 @@ impl View {
                 ExcerptKind::Agents => self.notice("The agents have changed: /agents lists them."),
                 ExcerptKind::Changes => {
                     let path = lines::clean(&it.path).replace('\n', " ");
-                    self.notice(&format!("The model is told what changed in {path}."));
+                    self.notice(&match &*it.text {
+                        session::MAY_DIFFER => {
+                            format!("The model is told that {path} may have changed.")
+                        }
+                        text if text.ends_with(session::NOT_KNOWN) => {
+                            format!("The model is told that {path} has changed, but not how.")
+                        }
+                        _ => format!("The model is told what changed in {path}."),
+                    });
                 }
                 _ => (),
             }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Beginnings of lines in notes to the model, and the beginnings that replace them for the user.
-const BEGINNINGS: [(&str, &str); 18] = [
+const BEGINNINGS: [(&str, &str); 19] = [
     ("The user accepted ", "You accepted "),
     ("The user rejected ", "You rejected "),
     ("The user closed ", "You closed "),
@@ -28,6 +28,10 @@ const BEGINNINGS: [(&str, &str); 18] = [
     (
         "These files changed while your command ran: ",
         "These files changed while the model's command ran: ",
+    ),
+    (
+        "These files changed while your call ran: ",
+        "These files changed while the model's call ran: ",
     ),
     ("The user's reason: ", "Your reason: "),
     ("The user's reason for line", "Your reason for line"),

@@ -263,7 +263,7 @@ fn an_answered_question_disappears_and_a_verdict_remains() {
                 what: Awaited::hunks(1),
                 diff: None,
             },
-            Event::Noted { text: "1 hunk kept.".into() },
+            Event::Noted { text: "1 hunk kept.".into(), call: None },
             Event::Retried { turn: TurnId(1), failure: Failure::Cut, wait_ms: 1500 },
             ask("c1"),
             Event::Ended { turn: TurnId(1), why: End::Cancelled },

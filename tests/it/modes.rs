@@ -56,12 +56,12 @@ fn plan_mode_allows_only_reading_in_every_dialect() {
     });
     expect![[r#"
         <notice>
-        The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.
+        Plan mode is on: calls that edit or run something are refused until the user leaves it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.
         </notice>
         go
         --
         <notice>
-        The user chose ask mode: you may propose edits and commands, and they decide on each.
+        Ask mode is on: you may propose edits and commands, and the user decides on each.
         </notice>
         and now?"#]].assert_eq(common(&told));
 }
@@ -86,9 +86,9 @@ fn a_mode_switched_during_a_turn_applies_to_waiting_calls() {
     expect![[r#"
         user: please
         assistant: shell(c1) | shell(c2)
-        user: [c1] Not run: the user refused, and says: they chose plan mode instead | [c2] Not run: the user chose plan mode, and `shell` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.
+        user: [c1] Not run: the user refused, and says: they chose plan mode instead | [c2] Not run: plan mode is on, and `shell` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.
         user: <notice>
-        The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.
+        Plan mode is on: calls that edit or run something are refused until the user leaves it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.
         </notice>"#]].assert_eq(&scene.request(2).outline());
 }
 
@@ -125,13 +125,13 @@ fn a_new_session_begins_in_the_settings_mode() {
     server.reply(Reply::said("Two."));
     let nvim = Nvim::start(&Setup::new().config("{ mode = 'plan' }").anthropic(&server));
     nvim.ask("one", "One.");
-    assert!(server.requests()[0].last_user_text().contains("The user chose plan mode"));
+    assert!(server.requests()[0].last_user_text().contains("Plan mode is on"));
     assert_eq!(nvim.lua_str("return require('caliban').status()"), "caliban: plan · idle");
     // After `/clear` the mode stays, and the next request names the mode once more.
     nvim.lua("require('caliban').ask('/clear')", &[]);
     nvim.wait(|nvim| !nvim.transcript().contains("One."), "an empty chat");
     nvim.ask("two", "Two.");
-    assert!(server.requests()[1].last_user_text().contains("The user chose plan mode"));
+    assert!(server.requests()[1].last_user_text().contains("Plan mode is on"));
     wait_mode(&nvim, "plan");
 }
 

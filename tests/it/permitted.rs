@@ -284,7 +284,7 @@ fn plan_mode_runs_no_command_even_if_a_rule_allows_it() {
     let config = "{ mode = 'plan', permissions = { { allow = 'shell', command = 'echo' } } }";
     let scene = Scene::start(|it| it.config(config).size(160, 40));
     let (said, was_asked) = call(&scene, "shell", run("echo one"), "");
-    assert!(said.starts_with("Not run: the user chose plan mode") && !was_asked, "{said}");
+    assert!(said.starts_with("Not run: plan mode is on") && !was_asked, "{said}");
 }
 
 #[test]

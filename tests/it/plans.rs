@@ -107,7 +107,7 @@ fn an_approved_plan_is_sent_with_the_users_edits_as_the_users_message() {
     let said = server.requests()[1].last_user_text();
     expect![[r"
         <notice>
-        The user chose auto-edit mode: your edits are applied and written at once, and the user reviews them afterwards. Each command still needs their consent.
+        Auto-edit mode is on: your edits are applied and written at once, and the user reviews them afterwards. Each command still needs their consent.
         </notice>
         <plan>
         # Plan

@@ -78,6 +78,7 @@ fn a_signal_ends_the_running_command_and_the_run_shows_what_it_changed() {
             "{signal:?}: {}",
             ran.err
         );
+        assert!(ran.err.contains("sleep 1000   stopped"), "{signal:?}: {}", ran.err);
         wait_for(|| !setup.processes().iter().any(|it| it.1.contains("sleep 1000")));
         let session = fs::read_to_string(setup.sessions().join("ci.json")).unwrap();
         assert!(session.contains("sleep 1000"), "{signal:?}: {session}");
@@ -361,4 +362,31 @@ fn a_final_error_ends_the_run_after_one_request_with_the_providers_words() {
         assert!(ran.err.contains(words), "{body}: {}", ran.err);
         assert_eq!(server.count(), 1, "{body}");
     }
+}
+
+/// A program that shows the texts would show the beginning of the answer twice.
+#[test]
+fn a_reply_that_broke_off_is_dropped_in_the_json() {
+    let server = Server::start();
+    server.reply(Reply::new().text("The half").cut());
+    server.reply(Reply::said("The whole."));
+    let ran = run(&setup(&server, &json!({})), &["--json", "--ephemeral", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let mut texts = String::new();
+    for line in ran.lines() {
+        match line["type"].as_str().unwrap() {
+            "start" => assert_eq!(line["session"], ""),
+            "text" => texts.push_str(line["text"].as_str().unwrap()),
+            "dropped" => {
+                let bytes = line["bytes"].as_u64().unwrap();
+                texts.truncate(texts.len() - usize::try_from(bytes).unwrap());
+            }
+            "note" => {
+                let note = line["text"].as_str().unwrap();
+                assert!(note.contains("answer. Trying again in"), "{note}");
+            }
+            _ => (),
+        }
+    }
+    assert_eq!(texts, "The whole.");
 }

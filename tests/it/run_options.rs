@@ -47,6 +47,11 @@ fn an_ephemeral_run_shows_its_changes_and_saves_no_conversation() {
     let ran = run(&setup, &["--ephemeral", "--mode", "auto-edit", "go"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("-l2\n+L2\n"), "{}", ran.err);
+    assert!(
+        ran.err.contains("no conversation is saved") && !ran.err.contains("`run`"),
+        "{}",
+        ran.err
+    );
     let mut folders = vec![setup.dir().to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -184,4 +189,21 @@ fn caliban_run_can_use_a_named_agent() {
         assert!(ran.err.contains(why), "{}", ran.err);
     }
     assert_eq!(server.count(), 3);
+}
+
+/// Nobody reviews what a run writes.
+#[test]
+fn a_conversation_of_a_run_that_is_opened_names_no_lost_review() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "edit", edit("a.txt", &[("l2", "L2")])));
+    server.reply(Reply::said("Done."));
+    let setup = Setup::new().anthropic(&server).file("a.txt", nine());
+    let ran = run(&setup, &["--session", "ci", "--mode", "auto-edit", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban resume ci<CR>");
+    nvim.wait_session("ci");
+    nvim.wait_transcript("Done.");
+    let transcript = nvim.transcript();
+    assert!(!transcript.contains("under review"), "{transcript}");
 }

@@ -353,7 +353,7 @@ fn auto_mode_runs_commands_in_the_sandbox_without_a_question() {
     let (said, was_asked) = call(&scene, "shell", json!({ "command": "git push" }), "");
     assert!(said.starts_with("Not run. A permission rule denies") && !was_asked, "{said}");
     let told = scene.server.requests()[0].last_user_text();
-    assert!(told.contains("The user chose auto mode"), "{told}");
+    assert!(told.contains("Auto mode is on"), "{told}");
 }
 
 #[test]

@@ -204,9 +204,22 @@ fn the_worktree_of_a_stopped_or_killed_subagent_is_kept_and_named_if_it_has_chan
     let nvim = in_mid_work(&server, &setup);
     kill_program(&nvim);
     nvim.keys(":Caliban restart<CR>");
-    nvim.wait_screen("A subagent's worktree was left with changes:");
-    assert!(fs::read_to_string(folder(&nvim).join("a.txt")).unwrap().contains("L5"));
+    let left =
+        "The branch caliban/main-task has changes of a subagent that are not all in the project";
+    nvim.wait_transcript(left);
+    nvim.wait_phase("idle");
+    assert!(git(&setup, &["show", "caliban/main-task:a.txt"]).contains("L5"));
     assert_eq!(setup.on_disk("a.txt").unwrap(), nine());
+    server.reply(Reply::said("I see."));
+    nvim.ask("and?", "I see.");
+    let told = server.requests().last().unwrap().last_user_text();
+    assert!(told.contains(left), "{told}");
+    // the conversation knows of it
+    kill_program(&nvim);
+    nvim.keys(":Caliban restart<CR>");
+    nvim.wait_phase("idle");
+    assert_eq!(nvim.transcript().matches(left).count(), 1);
+    assert!(folder(&nvim).exists());
 }
 
 #[test]
@@ -234,7 +247,7 @@ fn a_workers_worktree_survives_a_kill_and_is_removed_once_all_changes_are_accept
     kill_program(&scene.nvim);
     scene.nvim.keys(":Caliban restart<CR>");
     scene.nvim.wait_screen(
-        "The branch caliban/main-w1 has changes of a subagent that are not in your files",
+        "The branch caliban/main-w1 has changes of a subagent that are not all in the project",
     );
     scene.wait_hunks(1);
     scene.nvim.keys(":Caliban accept all<CR>");
@@ -270,6 +283,8 @@ fn caliban_run_writes_the_changes_of_a_worktree_into_the_project() {
     assert!(String::from_utf8_lossy(&ran.stdout).contains("It is done."), "{ran:?}");
     let answer = server.requests().last().unwrap().answer("t1");
     assert!(answer.contains("[2 files of the project now have these changes.]"), "{answer}");
+    assert!(answer.contains("The project has all of it, so its worktree and branch are removed.]"));
+    assert!(!answer.contains("The branch"), "{answer}");
     assert_eq!(setup.on_disk("a.txt").unwrap(), nine().replace("l1", "mine").replace("l5", "L5"));
     assert_eq!(setup.on_disk("moved.txt").unwrap(), nine().replace("l3", "L3"));
     assert!(setup.on_disk("old.txt").is_none());

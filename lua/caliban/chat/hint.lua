@@ -17,6 +17,10 @@ local phases = {
   },
 }
 
+--- The keys in the composer of a read-only chat.
+---@type caliban.KeyWords[]
+local READING = { { ':Caliban fork goes on in a copy', ':Caliban fork' }, '<Tab> to the chat' }
+
 --- The words for the key that sends into the running turn.
 local NOW = ' send now'
 
@@ -43,6 +47,9 @@ end
 ---@param chat caliban.Chat
 ---@return caliban.KeyWords[]
 local function in_insert(chat)
+  if chat.reading then
+    return READING
+  end
   local phase, waits = chat.status and chat.status.phase or 'idle', due(chat)
   if waits == 'question' then
     return { { '<C-s> answer in your own words', '<C-s> answer' } }
@@ -57,6 +64,9 @@ end
 ---@param chat caliban.Chat
 ---@return caliban.KeyWords[]
 local function in_normal(chat)
+  if chat.reading then
+    return READING
+  end
   local phase, waits = chat.status and chat.status.phase or 'idle', due(chat)
   local steer = require('caliban.chat.steer').key() .. NOW
   if waits == 'question' then

@@ -14,11 +14,12 @@ local HELD = '◷ not sent: '
 
 ---@param message caliban.QueuedMessage
 ---@param room? integer the cells for the line of a queued message
+---@param reading? boolean whether the chat is read-only, so that nothing is sent here
 ---@return string[]
-local function shown(message, room)
+local function shown(message, room, reading)
   if not message.held then
     local text = message.text:gsub('%s*\n%s*', ' ')
-    local how = message.steer and 'joins this turn' or 'queued'
+    local how = reading and 'not sent' or message.steer and 'joins this turn' or 'queued'
     local line = ('◷ %s: %s'):format(how, vim.fn.strcharpart(text, 0, MOST))
     return { room and require('caliban.chat.fit').cut(line, room) or line }
   end
@@ -38,13 +39,16 @@ end
 --- the first message, it leaves room for the keys beside it.
 ---@param queue caliban.QueuedMessage[]
 ---@param room? integer the cells of a row
+---@param reading? boolean
 ---@return string[]
-local function lines(queue, room)
+local function lines(queue, room, reading)
   local all = { '' }
   for i, message in ipairs(queue) do
-    local keys = i == 1 and api.nvim_strwidth(M.keys(queue)) + require('caliban.chat.beside').GAP
+    local keys = i == 1
+      and not reading
+      and api.nvim_strwidth(M.keys(queue)) + require('caliban.chat.beside').GAP
     local rest = room and keys and room - keys >= LEAST and room - keys or room
-    vim.list_extend(all, shown(message, rest))
+    vim.list_extend(all, shown(message, rest, reading))
   end
   return all
 end
@@ -101,8 +105,8 @@ function M.block(chat)
     final = true,
     remove = #queue == 0,
   }
-  update.lines = lines(queue, require('caliban.chat.beside').room(chat))
-  update.right = M.keys(queue)
+  update.lines = lines(queue, require('caliban.chat.beside').room(chat), chat.reading)
+  update.right = not chat.reading and M.keys(queue) or ''
   return update ---@as caliban.BlockUpdate
 end
 

@@ -74,7 +74,7 @@ pub(super) async fn attend(job: Job, turn: TurnId, call: ToolCall) {
 /// Has a subagent work until its turn has ended, and compares the files that the parent knows before and after. The
 /// error is a sentence: why the subagent could not begin, or that it has failed.
 pub(in crate::agent) async fn worked(job: Job) -> Result<Progress, String> {
-    let look = job.files.look().await;
+    let look = job.files.look().await.of_call();
     let Job { whom, work, beginning, commands, inbox, place, news, .. } = job;
     let could_not = |why: &str| format!("The subagent could not begin: {why}");
     let setup = match place.await {

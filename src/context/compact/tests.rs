@@ -33,12 +33,12 @@ fn notice(words: &str) -> Block {
     Block::Notice { text: words.into() }
 }
 
-const PLAN_MODE: &str = "The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change \
+const PLAN_MODE: &str = "Plan mode is on: calls that edit or run something are refused until the user leaves it. Do not change \
      anything yet. First read the code that the task touches, and ask about what you cannot find out. Then \
      call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out \
      without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.";
 const ASK_MODE: &str =
-    "The user chose ask mode: you may propose edits and commands, and they decide on each.";
+    "Ask mode is on: you may propose edits and commands, and the user decides on each.";
 
 /// A conversation with a block of each kind.
 fn long() -> Session {
@@ -125,7 +125,7 @@ fn a_hand_off_keeps_what_the_user_said_and_decided() {
         </last_reply>
 
         <state>
-        The user chose ask mode: you may propose edits and commands, and they decide on each.
+        Ask mode is on: you may propose edits and commands, and the user decides on each.
         The user has allowed, until the program ends: run make.
         Your edits of these files are under the user's review, and the verdict will follow: a.rs.
         </state>
@@ -309,8 +309,8 @@ fn without_a_summary_each_turn_is_a_line() {
         - the user: Make the parser fast. | the agent: The plan: a table.
         - the user: Do it. | calls: 1 edit, 1 read, 1 todo | the agent: Shall I go on?"#]]
     .assert_eq(&handoff.summary);
-    expect!["Compacted without a summary, because the summary is empty: 10 messages are now one line for each turn, and the texts kept with them (about 270 tokens instead of 2,900). /uncompact undoes this."].assert_eq(&handoff.told);
-    let kept = ["Make the parser fast.", "The user accepted the change", "[ ] write", "ask mode"];
+    expect!["Compacted without a summary, because the summary is empty: 10 messages are now one line for each turn, and the texts kept with them (about 270 tokens instead of 2,800). /uncompact undoes this."].assert_eq(&handoff.told);
+    let kept = ["Make the parser fast.", "The user accepted the change", "[ ] write", "Ask mode"];
     assert!(kept.iter().all(|it| handoff.text.contains(it)), "{}", handoff.text);
 }
 

@@ -20,9 +20,9 @@ fn plan_mode_runs_reads_and_refuses_edits_and_commands() {
             sample 1
             run r1
             sample 1
-            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.> go
+            user: <Plan mode is on: calls that edit or run something are refused until the user leaves it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.> go
             assistant: read(r1) edit(e1) run(c1) frobnicate(x1)
-            user: r1=[answer of r1] e1=[Not run: the user chose plan mode, and `edit` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] c1=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] x1=[no such tool]
+            user: r1=[answer of r1] e1=[Not run: plan mode is on, and `edit` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] c1=[Not run: plan mode is on, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] x1=[no such tool]
             assistant: done
         "#]],
     );
@@ -58,11 +58,11 @@ fn a_mode_switched_in_mid_turn_applies_from_the_next_call_on() {
             sample 1
             user: go
             assistant: edit(e1) run(c1) run(c2)
-            user: e1=[answer of e1] c1=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] c2=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
-            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.>
+            user: e1=[answer of e1] c1=[Not run: plan mode is on, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] c2=[Not run: plan mode is on, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
+            user: <Plan mode is on: calls that edit or run something are refused until the user leaves it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.>
             assistant: read(r1)
             user: r1=[answer of r1]
-            user: <The user chose ask mode: you may propose edits and commands, and they decide on each.>
+            user: <Ask mode is on: you may propose edits and commands, and the user decides on each.>
             assistant: run(c3)
             user: c3=[answer of c3]
         "#]],
@@ -87,10 +87,10 @@ fn switching_to_plan_mode_refuses_the_call_of_an_open_question() {
             sample 1
             user: go
             assistant: run(c1) run(c2)
-            user: c1=[answer of c1] c2=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
-            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.>
+            user: c1=[answer of c1] c2=[Not run: plan mode is on, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
+            user: <Plan mode is on: calls that edit or run something are refused until the user leaves it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.>
             assistant: run(c3)
-            user: c3=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
+            user: c3=[Not run: plan mode is on, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
         "#]],
     );
     check(
@@ -108,7 +108,7 @@ fn switching_to_plan_mode_refuses_the_call_of_an_open_question() {
             user: go
             assistant: run(c1) peek(p1)
             user: c1=[Not run: the user refused, and says: they chose plan mode instead] p1=[answer of p1]
-            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.>
+            user: <Plan mode is on: calls that edit or run something are refused until the user leaves it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.>
         "#]],
     );
 }
@@ -135,7 +135,7 @@ fn in_auto_edit_mode_no_edit_waits_for_the_user() {
             run c1
             sample 1
             sample 2
-            user: <The user chose auto-edit mode: your edits are applied and written at once, and the user reviews them afterwards. Each command still needs their consent.> go
+            user: <Auto-edit mode is on: your edits are applied and written at once, and the user reviews them afterwards. Each command still needs their consent.> go
             assistant: edit(e1) run(c1)
             user: e1=[answer of e1] c1=[answer of c1]
             assistant: done

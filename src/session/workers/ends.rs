@@ -82,7 +82,7 @@ impl Session {
             self.record(Event::Worker(WorkerEvent::Read { workers }), step);
         }
         if let Some(text) = words::left_out(&self.workers) {
-            self.record(Event::Noted { text }, step);
+            self.record(super::super::input::noted(text), step);
         }
     }
 

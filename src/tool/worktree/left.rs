@@ -2,7 +2,7 @@
 
 use super::changes::{Change, Content, changes};
 use super::repository::{FOLDER, Repository, folders};
-use super::{BRANCH, BRIEF, Checkout, PATIENCE, is_object, remove};
+use super::{BRANCH, BRIEF, Checkout, Mark, PATIENCE, Worktree, is_object, remove};
 use crate::edit::merge;
 use crate::regular;
 use crate::text::Text;
@@ -13,6 +13,10 @@ use std::path::{Path, PathBuf};
 
 /// The line in a mark that says that the user knows of the worktree.
 const TOLD: &str = "told";
+/// The line in a mark that says that the conversation of the subagent's parent knows of the worktree.
+const KNOWN: &str = "known";
+/// The title of the commit with changes that were not committed.
+const CUT_OFF: &str = "Changes of a subagent that was cut off";
 /// The most worktrees that are looked at.
 const MOST: usize = 100;
 /// The most changed files of a branch that are compared with the user's files.
@@ -23,13 +27,36 @@ const COMPARED: usize = 50;
 pub struct Left {
     pub branch: String,
     pub folder: PathBuf,
-    /// Whether the folder has changes that are not on the branch.
+    /// Whether the folder has changes that could not be committed on the branch.
     pub is_dirty: bool,
+    /// Whether an earlier call has returned the worktree.
+    pub is_told: bool,
+    name: String,
+    mark: PathBuf,
 }
 
-/// Looks for worktrees of the repository at `root` that nobody uses. Those without changes, and those whose changes all
-/// are in the user's files, are removed with their branches. Returns the others, except those that an earlier call has
-/// returned.
+impl Left {
+    /// Whether a subagent of this session worked there.
+    pub fn is_of(&self, session: &str) -> bool {
+        let rest =
+            self.name.strip_prefix(&*super::slug(session)).and_then(|it| it.strip_prefix('-'));
+        let mut words = rest.unwrap_or_default().split('-');
+        let is_number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+        let first = words.next().unwrap_or_default();
+        (first == "task" || first.strip_prefix('w').is_some_and(is_number)) && words.all(is_number)
+    }
+
+    /// Notes that the conversation knows of the worktree.
+    pub fn note_known(&self) {
+        let marked = regular::open_unlinked(File::options().append(true), &self.mark);
+        // if this fails, the conversation is told once more
+        let _ = marked.and_then(|mut it| writeln!(it, "{KNOWN}"));
+    }
+}
+
+/// Looks for worktrees of the repository at `root` that nobody uses. What is not committed there is committed on their
+/// branches. Those without changes, and those whose changes all are in the user's files, are removed with their
+/// branches. Returns the others, except those of which a conversation knows.
 pub async fn left_over(root: &Path) -> Vec<Left> {
     // most projects have no such folder; for them git is not run
     let there = folders(root).is_ok_and(|it| it.common.join(FOLDER).is_dir());
@@ -64,12 +91,20 @@ async fn look(main: &Checkout, common: &Path, mark: &Path) -> Option<Left> {
     Read::by_ref(&mut file).take(1_000).read_to_string(&mut text).ok()?;
     let mut lines = text.lines();
     let base = lines.next().filter(|it| is_object(it)).unwrap_or_default();
-    let is_told = lines.any(|it| it == TOLD);
+    let (mut is_told, mut is_known) = (false, false);
+    for line in lines {
+        (is_told, is_known) = (is_told || line == TOLD, is_known || line == KNOWN);
+    }
     let folder = common.join(FOLDER).join(name);
     let branch = format!("{BRANCH}{name}");
     let reference = format!("refs/heads/{branch}");
     let is_there = folder.symlink_metadata().is_ok();
-    let is_dirty = is_there && is_dirty(main, &folder, common).await;
+    let mut is_dirty = is_there && is_dirty(main, &folder, common).await;
+    if is_dirty && !base.is_empty() {
+        let lock = file.try_clone().ok()?;
+        is_dirty =
+            !commit(main, common, (name, base), Mark { path: mark.to_owned(), _lock: lock }).await;
+    }
     let tip =
         main.line(["rev-parse", "--verify", "-q", &reference], BRIEF).await.unwrap_or_default();
     let is_spent = tip.is_empty() || tip == base || is_taken(main, base, &tip).await;
@@ -83,7 +118,17 @@ async fn look(main: &Checkout, common: &Path, mark: &Path) -> Option<Left> {
     if !is_told {
         let _ = writeln!(file, "{TOLD}");
     }
-    (!is_told).then_some(Left { branch, folder, is_dirty })
+    let (name, mark) = (name.to_owned(), mark.to_owned());
+    (!is_known).then_some(Left { branch, folder, is_dirty, is_told, name, mark })
+}
+
+/// Commits what is not committed in a worktree. Returns whether this is done.
+async fn commit(main: &Checkout, common: &Path, (name, base): (&str, &str), mark: Mark) -> bool {
+    let folder = common.join(FOLDER).join(name);
+    let Ok(git_dir) = super::repository::of_worktree(&folder, common) else { return false };
+    let (main, own) = (main.clone(), main.at(git_dir, folder));
+    let tree = Worktree { main, own, name: name.to_owned(), base: base.to_owned(), mark };
+    tree.commit(CUT_OFF, &[]).await.is_ok()
 }
 
 /// Whether a worktree has changes that are not committed. True if git cannot tell.

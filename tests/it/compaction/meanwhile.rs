@@ -135,7 +135,7 @@ fn permissions_and_the_mode_still_apply_after_a_compaction() {
         outline.contains("The user has allowed, until the program ends: run echo allowed."),
         "{outline}"
     );
-    assert!(outline.contains("The user chose auto-edit mode"), "{outline}");
+    assert!(outline.contains("Auto-edit mode is on"), "{outline}");
     assert!(requests[8].answer("s2").contains("allowed"));
 }
 

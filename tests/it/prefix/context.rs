@@ -113,7 +113,7 @@ fn requests_only_grow(dialect: &dyn Dialect) {
     assert!(system.contains("Be kind.\n") && system.contains("- here: Does here."), "{system}");
     let times = |text: &str| told.matches(text).count();
     let each = TURNS / KINDS.len();
-    assert_eq!(times("The user chose plan mode"), each);
+    assert_eq!(times("Plan mode is on"), each);
     // a restart resets the mode to the mode in the settings
     assert_eq!((times("chose auto-edit mode"), times("chose ask mode")), (3, 5));
     assert_eq!(times("<skills>"), 2 * each);

@@ -188,7 +188,7 @@ fn requests_only_grow_over_fifty_turns(dialect: &dyn Dialect) {
     // each verdict was sent to the model, although the call of its edit had been answered before
     let told = requests.last().unwrap().outline();
     assert_eq!(told.matches("The user accepted the change").count(), 2 * (TURNS / KINDS.len()));
-    assert_eq!(told.matches("The user chose auto-edit mode").count(), TURNS / KINDS.len());
+    assert_eq!(told.matches("Auto-edit mode is on").count(), TURNS / KINDS.len());
     assert_grows(requests);
 }
 

@@ -457,3 +457,22 @@ fn files_with_the_longest_names_can_be_reviewed_and_reopened() {
     scene.wait_hunks(0);
     assert_eq!(scene.on_disk(&name), Some(nine().replace("l2", "L2")));
 }
+
+#[test]
+fn a_renamed_file_whose_review_comes_back_is_not_called_lost() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }"));
+    let rename = json!({ "path": "a.txt", "to": "b.txt" });
+    scene.server.reply(Reply::new().call("r1", "rename", rename));
+    scene.ask_until(Reply::said("Renamed."), "Renamed.");
+    scene.wait_hunks(1);
+    scene.nvim.wait(|_| records(&scene) == 1, "the record of the review");
+    let scene = quit(scene);
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Renamed.");
+    scene.wait_hunks(1);
+    let transcript = scene.nvim.transcript();
+    assert!(!transcript.contains("were under review"), "{transcript}");
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_hunks(0);
+    assert!(!scene.told_next().contains("were under review"));
+}

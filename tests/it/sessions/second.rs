@@ -300,3 +300,21 @@ fn after_the_project_folder_was_moved_its_conversation_is_offered_as_a_copy() {
         fs::create_dir(&project).unwrap();
     });
 }
+
+#[test]
+fn a_queued_message_in_a_conversation_taken_over_is_not_called_queued() {
+    let server = Server::start();
+    let (_setup, first, second) = two(&server);
+    let _gate = server.reply(Reply::said("Still").text(" at it.").gate());
+    first.lua("require('caliban').ask('go')", &[]);
+    wait_words(&first, "main", "Still");
+    first.lua("require('caliban').ask('and then', { steer = true })", &[]);
+    wait_words(&first, "main", "◷ ");
+    second.keys("3<CR>");
+    second.wait_session("main");
+    wait_words(&first, "main", "was taken over by another Neovim (process ");
+    wait_words(&first, "main", "◷ not sent: and then");
+    first.keys(":Caliban<CR>");
+    first.wait_screen(":Caliban fork");
+    assert!(!first.screen().contains("joins this turn"), "{}", first.screen());
+}

@@ -30,7 +30,7 @@ fn a_subagent_follows_the_mode_of_its_parent() {
     scene.wait_idle("So it is.");
     let all = scene.server.requests();
     let child = all.iter().rfind(|it| is_of(prompt)(it)).unwrap();
-    assert!(child.answer("e2").starts_with("Not run: the user chose plan mode"));
+    assert!(child.answer("e2").starts_with("Not run: plan mode is on"));
     assert!(!scene.nvim.setup.on_disk("a.txt").unwrap().contains("L3"));
 }
 
@@ -178,7 +178,7 @@ fn a_subagent_can_be_a_named_agent_with_its_own_prompt_tools_and_mode() {
             server.requests().into_iter().partition(is_of(prompt));
         assert_eq!(child[0].system_text().matches("Read like an owl.").count(), 1);
         assert_eq!(child[0].tools(), ["read"]);
-        assert!(child[0].outline().contains("The user chose plan mode"), "{}", child[0].outline());
+        assert!(child[0].outline().contains("Plan mode is on"), "{}", child[0].outline());
         assert!(parents.iter().all(|it| !it.system_text().contains("owl")));
     }
 }

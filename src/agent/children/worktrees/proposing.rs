@@ -364,11 +364,14 @@ impl Outcome {
     /// What the parent's model is told.
     pub(super) fn lines(&self, branch: &str, committed: &Committed) -> Vec<String> {
         let paths: Vec<String> = committed.changes.iter().map(|it| shown(&it.path)).collect();
-        let mut lines = vec![format!(
-            "[The branch `{branch}` has its changes, {}: {}.]",
-            committed.stat,
-            named(&paths)
-        )];
+        let (stat, paths) = (&committed.stat, named(&paths));
+        let mut lines = vec![if self.waits.is_empty() && self.left.is_empty() {
+            format!(
+                "[It has changed {paths}: {stat}. The project has all of it, so its worktree and branch are removed.]"
+            )
+        } else {
+            format!("[The branch `{branch}` has its changes, {stat}: {paths}.]")
+        }];
         if !self.waits.is_empty() {
             lines.push(format!(
                 "[{} these changes in the user's buffers, under review. A later message has the user's decisions.]",
