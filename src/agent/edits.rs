@@ -187,12 +187,7 @@ async fn place(job: Job, turn: TurnId, calls: &[Arc<Call>], stopped: watch::Rece
                 }
                 Arrival::Written { hunks, unsaved, text } => {
                     job.written(&mut open, &proposal, text.as_ref(), hunks, &unsaved);
-                    let path = job.entered(turn, proposal, text, hunks);
-                    if !job.desk.workspace.reviews() {
-                        let (path, answers) = (path.clone(), Vec::new());
-                        let _ = job.results.send(Input::Reviewed { path, answers });
-                    }
-                    over.insert(path);
+                    over.insert(job.entered(turn, proposal, text, hunks));
                 }
             }
         }
@@ -387,6 +382,10 @@ impl Job {
             let what = what(counts.next().unwrap_or(hunks));
             let entry = Entry { call, path: path.clone(), what, diff };
             let _ = self.results.send(Input::Entered { turn, entry });
+        }
+        if !self.desk.workspace.reviews() {
+            let (path, answers) = (path.clone(), Vec::new());
+            let _ = self.results.send(Input::Reviewed { path, answers });
         }
         path
     }

@@ -3,6 +3,7 @@
 use super::undo::last_turn;
 use super::{Input, Limits, Phase, Session, say};
 use crate::message::{Block, ExcerptKind, Message, Role, Usage};
+use std::path::{Path, PathBuf};
 
 /// Where a copy ends. The user's last `after` prompts are left out. If `is_prompt` is true, the copy ends with the last
 /// prompt that is kept; otherwise the messages up to the next prompt are kept too.
@@ -33,7 +34,7 @@ impl Session {
         copy.step(Input::Leave { partial: None });
         copy.queue.clear();
         copy.held.clear();
-        copy.notes.extend(say::reviews_stay(&copy.reviewing, &copy.root));
+        copy.notes.extend(reviews_stay(&copy.reviewing, &copy.root));
         copy.reviewing.clear();
         copy.granted.clear();
         if let Some(parent) = &mut copy.parent {
@@ -88,4 +89,17 @@ pub(super) fn is_shown(message: &Message) -> bool {
             }
             _ => false,
         })
+}
+
+/// What the model of a copied conversation is told about edits that wait for the user's decision in the original.
+fn reviews_stay(paths: &[PathBuf], root: &Path) -> Option<String> {
+    let names: Vec<String> =
+        paths.iter().map(|it| it.strip_prefix(root).unwrap_or(it).display().to_string()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Edits of {} wait for the user's decision in the original of this conversation, and the verdict goes \
+             there. Read before you rely on them.",
+            names.join(", ")
+        )
+    })
 }

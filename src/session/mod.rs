@@ -47,7 +47,7 @@ pub use spending::{Limit, Limits};
 pub use taint::Exposure;
 pub use title::{title, width};
 pub use unattended::{Unattended, ending_alone};
-pub use under_review::UNDER_REVIEW;
+pub use under_review::{UNDER_REVIEW, is_before_verdict};
 pub use undo::Prompt;
 pub use workers::{WORKER_REQUESTS, WorkerInput, Workers, has_run_out, is_coordinating, is_held};
 pub use wrote::reminded;

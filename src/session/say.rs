@@ -5,7 +5,7 @@ use super::wrote::REMINDER;
 use crate::event::{Access, End, Failure, MODES, Matter, Mode};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use crate::policy::{Question, Reason};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What the model is told of a file that may have changed, and of one whose change is not known.
 pub const MAY_DIFFER: &str =
@@ -203,7 +203,7 @@ pub(super) fn denied(
 pub(super) fn review_lost(path: &Path, root: &Path) -> String {
     format!(
         "Changes to {} were under review when the editor or Caliban ended. Read the file before you go on.",
-        shown(path, root)
+        path.strip_prefix(root).unwrap_or(path).display()
     )
 }
 
@@ -466,22 +466,6 @@ pub(super) fn jobs_go_on(running: usize) -> Option<String> {
             Some(format!("{n} jobs go on in the background. Use /jobs to see them or to stop one."))
         }
     }
-}
-
-/// What the model of a copied conversation is told about edits that wait for the user's decision in the original.
-pub(super) fn reviews_stay(paths: &[PathBuf], root: &Path) -> Option<String> {
-    let names: Vec<String> = paths.iter().map(|it| shown(it, root)).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "Edits of {} wait for the user's decision in the original of this conversation, and the verdict goes \
-             there. Read before you rely on them.",
-            names.join(", ")
-        )
-    })
-}
-
-fn shown(path: &Path, root: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
 /// What the model of a copied conversation is told about the jobs of the original.

@@ -69,7 +69,7 @@ fn places(rest: &Rest, root: &Path) -> String {
 /// The answer to an edit when the user sends a message before they have decided on the whole edit.
 pub(super) fn undecided(call: &CallId, what: Awaited, rest: &Rest, root: &Path) -> ToolAnswer {
     let text = format!(
-        "{} The user sent a message first; the user's verdict on this edit will follow.",
+        "{} The user sent a message first; the user's {FOLLOWS}",
         still_under_review(what, rest, root)
     );
     ToolAnswer::done(call, text, UNDER_REVIEW)
@@ -88,7 +88,7 @@ pub(super) fn undecided_in_subagent(call: &CallId, what: Awaited) -> ToolAnswer 
 /// The answer to an edit under review when a call of this tool ends the turn.
 pub(super) fn undecided_at_end(call: &CallId, what: Awaited, tool: &str) -> ToolAnswer {
     let text = format!(
-        "{} Your call of `{tool}` ended the turn first; the user's verdict on this edit will follow.",
+        "{} Your call of `{tool}` ended the turn first; the user's {FOLLOWS}",
         under_review(what)
     );
     ToolAnswer::done(call, text, UNDER_REVIEW)
@@ -96,7 +96,7 @@ pub(super) fn undecided_at_end(call: &CallId, what: Awaited, tool: &str) -> Tool
 
 pub(super) fn left_reviewing(call: &CallId, what: Awaited, why: &End) -> ToolAnswer {
     let text = format!(
-        "{what} {} still under the user's review: {}. The user's verdict on this edit will follow.",
+        "{what} {} still under the user's review: {}. The user's {FOLLOWS}",
         if what.is_one() { "is" } else { "are" },
         ended(why)
     );

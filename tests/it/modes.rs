@@ -111,7 +111,7 @@ fn a_session_keeps_its_mode_over_a_restart() {
     wait_mode(&nvim, "plan");
     nvim.ask("two", "Two.");
     assert!(server.requests()[2].answer("e1").starts_with("Not run: "));
-    assert!(server.requests()[1].last_user_text().contains("plan mode"));
+    assert!(server.requests()[1].last_user_text().contains("Plan mode"));
     nvim.keys(":Caliban new other<CR>");
     wait_mode(&nvim, "ask");
     nvim.ask("three", "Three.");

@@ -314,7 +314,7 @@ fn verdicts(
     let told = messages.iter().filter(|it| it.role == Role::User).flat_map(|it| &it.blocks);
     let told = told.filter_map(|it| match it {
         // the state names what is still under review; of the rest the verdict is here
-        Block::Answer(answer) if answer.summary == session::UNDER_REVIEW => None,
+        Block::Answer(answer) if session::is_before_verdict(answer) => None,
         Block::Answer(answer) if answer.verdict && !edits(calls.tool(answer)) => {
             Some(Cow::Owned(format!("{}: {}", calls.named(answer), answer.text)))
         }

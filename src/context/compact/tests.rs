@@ -56,6 +56,8 @@ fn long() -> Session {
         user(vec![notice(ASK_MODE), Block::Excerpt(file), text("Do it.")]),
     ];
     messages.extend(called("c1", "read", &"fn old() {}\n".repeat(900)));
+    let undecided = "Not all decided yet. The user's verdict on this edit will follow.";
+    messages.extend(called("c0", "edit", undecided));
     messages.extend(called("c2", "edit", "The user accepted the change in a.rs."));
     messages.extend(called("c3", "todo", "[x] look\n[ ] write"));
     messages.push(said("Shall I go on?"));

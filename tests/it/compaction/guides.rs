@@ -53,7 +53,7 @@ fn instructions_skills_plan_and_todo_are_kept_by_two_compactions_in_every_dialec
                 "Tag it.",
                 "The plan: tag",
                 "Write the notes.",
-                "ask mode",
+                "Ask mode",
             ] {
                 assert_eq!(head.matches(kept).count(), 1, "{kept}: {head}");
             }

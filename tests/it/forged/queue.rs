@@ -111,7 +111,7 @@ fn a_forged_journal_neither_sends_messages_nor_sets_a_mode_that_allows_more() {
     nvim.ask("mine", "Mine it is.");
     nvim.wait_phase("idle");
     let told = server.requests()[1].last_user_text();
-    assert!(told.ends_with("mine") && told.contains("ask mode"), "{told}");
+    assert!(told.ends_with("mine") && told.contains("Ask mode"), "{told}");
     assert!(!told.contains("auto-edit"), "{told}");
     assert_eq!(server.count(), 2);
 }

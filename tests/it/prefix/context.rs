@@ -115,7 +115,7 @@ fn requests_only_grow(dialect: &dyn Dialect) {
     let each = TURNS / KINDS.len();
     assert_eq!(times("Plan mode is on"), each);
     // a restart resets the mode to the mode in the settings
-    assert_eq!((times("chose auto-edit mode"), times("chose ask mode")), (3, 5));
+    assert_eq!((times("Auto-edit mode is on"), times("Ask mode is on")), (3, 5));
     assert_eq!(times("<skills>"), 2 * each);
     assert_eq!(times("<skill path="), each);
     assert_eq!(times("<instructions of=\"project\" path=\"d"), each);

@@ -365,10 +365,9 @@ impl Outcome {
     pub(super) fn lines(&self, branch: &str, committed: &Committed) -> Vec<String> {
         let paths: Vec<String> = committed.changes.iter().map(|it| shown(&it.path)).collect();
         let (stat, paths) = (&committed.stat, named(&paths));
-        let mut lines = vec![if self.waits.is_empty() && self.left.is_empty() {
-            format!(
-                "[It has changed {paths}: {stat}. The project has all of it, so its worktree and branch are removed.]"
-            )
+        let is_gone = self.waits.is_empty() && self.left.is_empty();
+        let mut lines = vec![if is_gone {
+            format!("[It has changed {stat}: {paths}.]")
         } else {
             format!("[The branch `{branch}` has its changes, {stat}: {paths}.]")
         }];
@@ -386,6 +385,10 @@ impl Outcome {
                 1 => "[1 file of the project now has these changes.]".to_owned(),
                 n => format!("[{n} files of the project now have these changes.]"),
             });
+        }
+        if is_gone {
+            let text = "[The project has all of it, so its worktree and branch are removed.]";
+            lines.push(text.to_owned());
         }
         if let Some(left) = self.left() {
             lines.push(format!("[Only the branch has the changes to {left}.]"));
