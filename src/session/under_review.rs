@@ -12,6 +12,14 @@ const LINES: usize = 8;
 /// The summary of an answer to an edit on which the user has not decided.
 pub const UNDER_REVIEW: &str = "under review";
 
+/// The end of an answer to an edit on which the user has not decided.
+const FOLLOWS: &str = "verdict on this edit will follow.";
+
+/// Whether a call was answered before the user had decided on its edit.
+pub fn is_before_verdict(answer: &ToolAnswer) -> bool {
+    answer.text.ends_with(FOLLOWS)
+}
+
 /// What is known of an edit before its verdict. The user may have decided on a part of it.
 fn under_review(what: Awaited) -> String {
     if what.is_one() {
