@@ -85,9 +85,10 @@ impl Human {
 impl Output for Human {
     fn begin(&mut self, launched: &Launched) -> io::Result<()> {
         let Launched { session, model, mode, root, .. } = launched;
-        let kept = match launched.is_saved() {
-            true => format!("conversation `{session}`"),
-            false => "no conversation is saved".to_owned(),
+        let kept = if launched.is_saved() {
+            format!("conversation `{session}`")
+        } else {
+            "no conversation is saved".to_owned()
         };
         note(&format!("{model}, mode {mode}, {kept}, in {}", root.display()))
     }
