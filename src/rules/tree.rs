@@ -113,7 +113,8 @@ impl Simple {
 
 /// Whether the first pattern of a command may stand where the program expects a script or an expression.
 fn is_program(simple: &Simple, first: usize) -> bool {
-    let before = simple.words[1..first].iter().filter_map(Word::fixed);
+    // nothing stands before a pattern for the program's own name
+    let before = simple.words.get(1..first).unwrap_or_default().iter().filter_map(Word::fixed);
     match simple.name() {
         Some("sed" | "gsed") => before.into_iter().all(|it| it.starts_with('-')),
         // some options of jq take words that are no options

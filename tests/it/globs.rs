@@ -276,3 +276,22 @@ fn a_command_with_a_pattern_is_judged_by_the_files_that_are_there_when_it_begins
     scene.nvim.keys(":Caliban deny no<CR>");
     scene.wait_idle("Good.");
 }
+
+#[test]
+fn a_pattern_in_place_of_a_program_is_judged_by_the_names_for_which_it_stands() {
+    let scene = Scene::start(|it| {
+        let rules =
+            "{ { deny = 'shell', command = 'rm' }, { deny = 'shell', command = 'git push' } }";
+        it.file("rm", "").file("b.txt", "one\n").config(&format!("{{ permissions = {rules} }}"))
+    });
+    for command in ["r? b.txt", "r*", "/usr/bin/g?t push", "/usr/*/git push"] {
+        let (answer, _) = call(&scene, "shell", json!({ "command": command }), "");
+        assert!(answer.starts_with("Not run. A permission rule denies"), "{command}: {answer}");
+    }
+    // no name fits the pattern, or the names tell nothing
+    for command in ["x? b.txt", "$HOME/* b.txt"] {
+        let no = ":Caliban deny no<CR>";
+        let (answer, was_asked) = call(&scene, "shell", json!({ "command": command }), no);
+        assert!(was_asked, "{command}: {answer}");
+    }
+}
