@@ -309,9 +309,9 @@ fn without_a_summary_each_turn_is_a_line() {
     expect![[r#"
         No model has summarised this part. Each line is a turn, shortened:
         - the user: Make the parser fast. | the agent: The plan: a table.
-        - the user: Do it. | calls: 1 edit, 1 read, 1 todo | the agent: Shall I go on?"#]]
+        - the user: Do it. | calls: 2 edit, 1 read, 1 todo | the agent: Shall I go on?"#]]
     .assert_eq(&handoff.summary);
-    expect!["Compacted without a summary, because the summary is empty: 10 messages are now one line for each turn, and the texts kept with them (about 270 tokens instead of 2,800). /uncompact undoes this."].assert_eq(&handoff.told);
+    expect!["Compacted without a summary, because the summary is empty: 12 messages are now one line for each turn, and the texts kept with them (about 270 tokens instead of 2,900). /uncompact undoes this."].assert_eq(&handoff.told);
     let kept = ["Make the parser fast.", "The user accepted the change", "[ ] write", "Ask mode"];
     assert!(kept.iter().all(|it| handoff.text.contains(it)), "{}", handoff.text);
 }
