@@ -4,6 +4,7 @@ mod caches;
 mod edited;
 mod held;
 mod limits;
+mod secrets;
 mod shared;
 mod temporary;
 mod worktree;
@@ -335,7 +336,7 @@ impl Confinement {
             strength,
             pinned,
             fixed,
-            hidden: self.hidden(&home, &shown, made),
+            hidden: self.hidden(desk, &shown, made),
             shown,
             writable: self.writes.limiting(writable, &seen),
             temporary: is_ours.then(|| made.path.clone()),
@@ -410,8 +411,9 @@ impl Confinement {
 
     /// The paths to hide: the user's secrets, Caliban's own data, and sockets. A folder with secrets that contains a
     /// writable folder stays visible. In Caliban's own folders only what the command needs stays visible.
-    fn hidden(&self, home: &Path, writable: &[PathBuf], made: &Temporary) -> Vec<PathBuf> {
-        let secrets = reach::secrets_in_home().map(|it| home.join(it));
+    fn hidden(&self, desk: &Desk, writable: &[PathBuf], made: &Temporary) -> Vec<PathBuf> {
+        let home = desk.home.clone().unwrap_or_default();
+        let secrets = secrets::found(&home, desk.project(), &desk.reach).into_iter();
         let credentials =
             ["credentials", "credentials.toml"].map(|it| home.join(".cargo").join(it));
         let sockets = SOCKETS.iter().map(PathBuf::from);

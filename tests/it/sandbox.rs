@@ -135,9 +135,18 @@ fn a_command_sees_no_secrets_and_no_conversations() {
     fs::create_dir_all(above.join("home/.ssh")).unwrap();
     fs::write(above.join("home/.ssh/id"), "the key").unwrap();
     fs::write(above.join("home/.netrc"), "the login").unwrap();
-    let said =
-        shell(&scene, "cat ~/.ssh/id ~/.netrc; ls -A ~/.ssh; ls -A ../data/caliban; echo end");
+    let typed = [".bash_history", ".config/google-chrome/Default/Cookies", ".m2/settings-work.xml"];
+    for name in typed {
+        fs::create_dir_all(above.join("home").join(name).parent().unwrap()).unwrap();
+        fs::write(above.join("home").join(name), "what was typed").unwrap();
+    }
+    let typed = typed.map(|it| format!("~/{it}")).join(" ");
+    let said = shell(
+        &scene,
+        &format!("cat ~/.ssh/id ~/.netrc {typed}; ls -A ~/.ssh; ls -A ../data/caliban; echo end"),
+    );
     assert!(!said.contains("the key") && !said.contains("the login"), "{said}");
+    assert!(!said.contains("what was typed"), "{said}");
     assert!(
         said.contains("No such file") && !said.contains("sessions") && said.contains("end"),
         "{said}"
