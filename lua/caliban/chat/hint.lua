@@ -173,6 +173,10 @@ function M.of(chat, width)
   if fits(whole) then
     return whole
   end
+  local first = joined({ all[1] }, nil, true)
+  if fits(first) and not fits(joined({ all[1] }, more, true)) then
+    return first
+  end
   local shown = {} ---@type caliban.KeyWords[]
   for _, key in ipairs(all) do
     shown[#shown + 1] = key
@@ -183,8 +187,7 @@ function M.of(chat, width)
   if #shown > 0 then
     return joined(shown, more, true)
   end
-  local first = joined({ all[1] }, nil, true)
-  return fits(first) and first or more and fits(more) and more or ''
+  return more and fits(more) and more or ''
 end
 
 return M

@@ -101,7 +101,10 @@ fn a_restart_during_a_turn_ends_its_command() {
     goes_on_after_it(&server, &nvim);
     nvim.wait(|_| setup.processes().len() == 2, "the end of all but Neovim and one program");
     assert_ne!(program(&setup), before);
-    assert_eq!(files(&setup), [".permissions.log", "last", "main.checkpoints", "main.journal", "main.json"]);
+    assert_eq!(
+        files(&setup),
+        [".permissions.log", "last", "main.checkpoints", "main.journal", "main.json"]
+    );
 }
 
 #[test]
