@@ -93,6 +93,8 @@ pub struct Confinement {
     program: PathBuf,
     strength: Arc<OnceLock<Option<Strength>>>,
     temporary: Arc<OnceLock<Option<Temporary>>>,
+    /// The files with secrets that commands do not see, as they were when the conversation's first command began.
+    secrets: Arc<OnceLock<Vec<PathBuf>>>,
     /// What the repository held before the conversation's first command.
     baseline: Arc<OnceCell<Option<Arc<Baseline>>>>,
     /// What commands have put into git's store.
@@ -142,6 +144,7 @@ impl Confinement {
     pub fn of_conversation(self) -> Confinement {
         Confinement {
             temporary: Arc::default(),
+            secrets: Arc::default(),
             baseline: Arc::default(),
             seen: Arc::default(),
             known: Arc::default(),
@@ -413,7 +416,8 @@ impl Confinement {
     /// writable folder stays visible. In Caliban's own folders only what the command needs stays visible.
     fn hidden(&self, desk: &Desk, writable: &[PathBuf], made: &Temporary) -> Vec<PathBuf> {
         let home = desk.home.clone().unwrap_or_default();
-        let secrets = secrets::found(&home, desk.project(), &desk.reach).into_iter();
+        let found = || secrets::found(&home, desk.project(), &desk.reach);
+        let secrets = self.secrets.get_or_init(found).iter().cloned();
         let credentials =
             ["credentials", "credentials.toml"].map(|it| home.join(".cargo").join(it));
         let sockets = SOCKETS.iter().map(PathBuf::from);

@@ -18,7 +18,7 @@ const FOLDERS: &[(&str, u32)] = &[
     (".cargo", 1),
     (".cache", 2),
 ];
-/// The most entries that are looked at, so that a command begins soon also where a folder is huge.
+/// The most entries that are looked at, so that the first command begins soon also where a folder is huge.
 const MOST: usize = 10_000;
 
 /// The secrets: those of the table whose place below the home folder is known, and all that lie where programs keep
