@@ -283,7 +283,9 @@ fn caliban_run_writes_the_changes_of_a_worktree_into_the_project() {
     assert!(String::from_utf8_lossy(&ran.stdout).contains("It is done."), "{ran:?}");
     let answer = server.requests().last().unwrap().answer("t1");
     assert!(answer.contains("[2 files of the project now have these changes.]"), "{answer}");
-    assert!(answer.contains("The project has all of it, so its worktree and branch are removed.]"));
+    let removed =
+        "[The project has all changes of the subagent. Its worktree and branch are removed.]";
+    assert!(answer.contains(removed), "{answer}");
     assert!(!answer.contains("The branch"), "{answer}");
     assert_eq!(setup.on_disk("a.txt").unwrap(), nine().replace("l1", "mine").replace("l5", "L5"));
     assert_eq!(setup.on_disk("moved.txt").unwrap(), nine().replace("l3", "L3"));

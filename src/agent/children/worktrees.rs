@@ -305,16 +305,21 @@ impl Settling {
         }
     }
 
-    async fn end(mut self) {
-        let told = self.told.take();
-        let folder = self.tree.folder().display().to_string();
-        let commit = (!self.keeps_branch).then_some(&*self.commit);
-        if let Err(why) = self.tree.remove(commit).await {
-            let text = format!("The worktree {folder} was not removed. {why}");
-            let _ = self.news.send((self.whom, News::Worktree(Message::Told(text))));
-        }
-        if let Some((done, lines)) = told {
+    /// Removes the worktree, then sends the lines, which say so only if it is true.
+    async fn end(self) {
+        let Settling { tree, commit, keeps_branch, whom, news, told, .. } = self;
+        let folder = tree.folder().display().to_string();
+        let removed = tree.remove((!keeps_branch).then_some(&*commit)).await;
+        if let Some((done, mut lines)) = told {
+            if removed.is_ok() && !keeps_branch {
+                let all = "The project has all changes of the subagent.";
+                lines.push(format!("[{all} Its worktree and branch are removed.]"));
+            }
             let _ = done.send(lines);
+        }
+        if let Err(why) = removed {
+            let text = format!("The worktree {folder} was not removed. {why}");
+            let _ = news.send((whom, News::Worktree(Message::Told(text))));
         }
     }
 }

@@ -386,10 +386,6 @@ impl Outcome {
                 n => format!("[{n} files of the project now have these changes.]"),
             });
         }
-        if is_gone {
-            let text = "[The project has all of it, so its worktree and branch are removed.]";
-            lines.push(text.to_owned());
-        }
         if let Some(left) = self.left() {
             lines.push(format!("[Only the branch has the changes to {left}.]"));
         }
