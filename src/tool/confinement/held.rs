@@ -13,8 +13,8 @@ const SHOWN: usize = 8;
 #[derive(Default)]
 pub(super) struct Seen {
     store: Store,
-    /// The contents of which the user was told.
-    told: BTreeSet<String>,
+    /// The contents of which the user was told: the name of each, and the id of its content.
+    told: BTreeSet<(String, String)>,
 }
 
 impl Limits {
@@ -29,11 +29,14 @@ impl Limits {
         let mut new = Vec::new();
         self.seen.send_modify(|it| {
             it.store = store;
-            new.extend(held.into_iter().filter(|name| it.told.insert(name.clone())));
+            new.extend(held.into_iter().filter(|one| it.told.insert(one.clone())));
         });
-        let show = |it: &String| format!("`git show {}`", it.escape_debug());
+        let show = |it: &(String, String)| format!("`git show {}`", it.0.escape_debug());
         let named: Vec<String> = new.iter().take(SHOWN).map(show).collect();
-        let more = if new.len() > SHOWN { ", …" } else { "" };
+        let more = match new.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            n => format!(", and {n} more"),
+        };
         (!new.is_empty()).then(|| {
             format!(
                 "Git has new contents for files that commands may not write. Git makes files of them when you check them out. Look at them first: {}{more}.",

@@ -132,13 +132,14 @@ impl Baseline {
     }
 
     /// The locked files for which branches, tags and the index have a content that the repository did not hold for the
-    /// path before the conversation, and that is not on disk. These are the names by which git shows the contents.
+    /// path before the conversation, and that is not on disk: for each, the name by which git shows it, and the id of
+    /// its content.
     pub(in crate::tool) async fn held(
         &self,
         store: &Store,
         root: &Path,
         locks: &Locks,
-    ) -> BTreeSet<String> {
+    ) -> BTreeSet<(String, String)> {
         let mut all: Vec<(PathBuf, Blob, String)> = Vec::new();
         for (path, blob, _) in self.entries(&[]).await {
             all.push((path, blob, String::new()));
@@ -174,7 +175,8 @@ impl Baseline {
             let is_known =
                 async || self.blobs(&path).await.get(&path).is_some_and(|it| it.contains(&blob));
             if !is_on_disk && !is_known().await {
-                held.extend(self.name(&path).map(|it| format!("{name}:{it}")));
+                let shown = self.name(&path).map(|it| format!("{name}:{it}"));
+                held.extend(shown.map(|it| (it, blob.id)));
             }
         }
         held

@@ -331,6 +331,10 @@ fn the_user_is_told_which_locked_files_a_command_has_put_into_git_s_store() {
     scene.nvim.wait_transcript("Look at them first: `git show later:.vscode/tasks.json`.");
     run(&scene, "git status");
     assert_eq!(scene.nvim.transcript().matches("Look at them first").count(), 2);
+    // another content at the same place
+    run(&scene, &into_branch.replace("worse", "worst"));
+    let times = |text: String| text.matches("`git show later:.vscode/tasks.json`.").count();
+    scene.nvim.wait(|it| times(it.transcript()) == 2, "the second content");
 }
 
 #[test]
