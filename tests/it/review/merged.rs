@@ -32,15 +32,21 @@ fn the_user_writes_a_file_of_auto_edit_mode_after_a_merge_without_a_question() {
     }
 }
 
+/// A file with text of the user's own and a change on disk, both merged with hunks that the user has accepted.
+fn merged() -> Scene {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys("5GAmine<Esc>");
+    change_on_disk(&scene, &nine().replace("l9", "theirs"));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    scene
+}
+
 #[test]
 fn the_user_writes_a_file_after_a_review_with_a_merge_without_a_question() {
     for keys in [":w<CR>", ":wa<CR>", ":update<CR>", ":w!<CR>", ":silent w<CR>"] {
-        let scene = Scene::two_hunks(|it| it);
-        scene.nvim.keys("5GAmine<Esc>");
-        change_on_disk(&scene, &nine().replace("l9", "theirs"));
-        scene.server.reply(Reply::said("I see."));
-        scene.nvim.keys("\\A");
-        scene.wait_idle("I see.");
+        let scene = merged();
         assert!(scene.said().contains("it has other unsaved changes"), "{}", scene.said());
         scene.nvim.keys(keys);
         let merged = nine().replace("l9", "theirs").replace("l5", "l5mine");
@@ -51,12 +57,7 @@ fn the_user_writes_a_file_after_a_review_with_a_merge_without_a_question() {
 /// A later change on disk is not in the buffer.
 #[test]
 fn neovim_asks_before_it_writes_over_a_change_that_was_not_merged() {
-    let scene = Scene::two_hunks(|it| it);
-    scene.nvim.keys("5GAmine<Esc>");
-    change_on_disk(&scene, &nine().replace("l9", "theirs"));
-    scene.server.reply(Reply::said("I see."));
-    scene.nvim.keys("\\A");
-    scene.wait_idle("I see.");
+    let scene = merged();
     change_on_disk(&scene, "other\n");
     scene.nvim.keys(":w<CR>");
     scene.nvim.wait_screen(QUESTION);

@@ -17,8 +17,9 @@ fn undone(scene: &Scene) -> [String; 2] {
     [first, scene.told_next()]
 }
 
-#[test]
-fn a_verdict_that_went_with_an_undone_message_is_told_again() {
+/// A conversation in which the user has sent a message before they accepted an edit. The verdict waits for the next
+/// message.
+fn accepted_later() -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(change());
@@ -28,6 +29,12 @@ fn a_verdict_that_went_with_an_undone_message_is_told_again() {
     scene.wait_idle("As you like.");
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_hunks(0);
+    scene
+}
+
+#[test]
+fn a_verdict_that_went_with_an_undone_message_is_told_again() {
+    let scene = accepted_later();
     let [first, second] = undone(&scene);
     assert!(first.contains("The user accepted"), "{first}");
     assert_eq!(second, first);
@@ -35,15 +42,7 @@ fn a_verdict_that_went_with_an_undone_message_is_told_again() {
 
 #[test]
 fn a_copy_that_ends_earlier_is_told_a_later_verdict() {
-    let scene = Scene::start(|it| it.file("a.txt", nine()));
-    scene.nvim.keys(":edit a.txt<CR>");
-    scene.ask(change());
-    scene.wait_pending(1);
-    scene.server.reply(Reply::said("As you like."));
-    scene.nvim.keys(":Caliban ask do b first<CR>");
-    scene.wait_idle("As you like.");
-    scene.nvim.keys(":Caliban accept all<CR>");
-    scene.wait_hunks(0);
+    let scene = accepted_later();
     let first = scene.told_next();
     scene.nvim.keys(":Caliban<CR>");
     scene.nvim.go_to_transcript("As you like.");
