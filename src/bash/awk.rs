@@ -5,7 +5,7 @@ use super::{Simple, Word};
 
 /// The programs that are awk.
 pub(super) const NAMES: [&str; 4] = ["awk", "gawk", "mawk", "nawk"];
-/// What stands before a parenthesis.
+/// The words that may stand before a parenthesis: functions and keywords without an effect outside of awk.
 const CALLED: [&str; 25] = [
     "and", "atan2", "cos", "exit", "exp", "for", "gensub", "gsub", "if", "in", "index", "int",
     "length", "match", "print", "printf", "return", "split", "sprintf", "sqrt", "sub", "substr",

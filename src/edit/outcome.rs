@@ -94,8 +94,8 @@ fn tell_calls_apart(
 
 /// The changes that the user or a formatter made in the settled text outside of the proposal's hunks, as a small diff
 /// for the model; empty if there are none. `part` is the whole proposal. Changes that the text `told` already has are
-/// left out, because the model knows that text, and so are the lines that were reported with the hunks: which hunk they
-/// belong to is the user's decision, and cannot always be seen in the text.
+/// left out, because the model knows that text. The lines that were reported with the hunks are left out too: the text
+/// alone does not always tell to which hunk they belong.
 pub fn elsewhere(
     part: Revision<'_>,
     settled: &Text,
@@ -397,7 +397,7 @@ impl Outcome {
 pub struct Reported(Vec<Range<usize>>);
 
 impl Reported {
-    /// Whether these lines, which are not none, were all reported.
+    /// Whether there are such lines, and all of them were reported.
     fn has(&self, lines: &Range<usize>) -> bool {
         let has = |it: &Range<usize>| it.start <= lines.start && lines.end <= it.end;
         !lines.is_empty() && self.0.iter().any(has)

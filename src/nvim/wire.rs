@@ -337,7 +337,7 @@ pub enum ToNvim {
     Save {
         /// Absolute paths.
         paths: Vec<PathBuf>,
-        /// Those of the paths that the user has agreed to save, with text of the user's own.
+        /// The paths that the user has agreed to save although they have unsaved text of the user's own.
         agreed: Vec<PathBuf>,
     },
     /// The program has stopped a turn. Proposals of the turn that still wait must not be put into their buffers.

@@ -33,7 +33,7 @@ const LONG_PATIENCE: Duration = Duration::from_secs(3);
 /// How long a call of the model's waits for the editor's text of a file.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(60);
 
-const BUSY: &str = "the editor does not answer; it may be waiting for a key of the user's";
+const BUSY: &str = "the editor does not answer; perhaps it waits until the user presses a key";
 
 pub struct Buffers {
     pub link: SessionLink,

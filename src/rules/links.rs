@@ -71,7 +71,7 @@ impl Rules {
             let names = names.filter(|it| it.len() <= *left);
             let Some(names) = names else {
                 return Some(format!(
-                    "`{name}` follows links here, and `{path}` has too many files to look where they lead."
+                    "`{name}` follows links, and `{path}` has too many entries for Caliban to check where its links lead."
                 ));
             };
             *left -= names.len();

@@ -23,7 +23,7 @@ const HEADER: usize = 16;
 
 /// A socket that is bound to a file.
 struct Bound {
-    /// Its own number.
+    /// The inode of the socket itself, not that of its file.
     number: u32,
     /// The text by which it was bound.
     name: PathBuf,
@@ -93,7 +93,7 @@ fn processes() -> impl Iterator<Item = String> {
     names.filter(|it| it.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// The folders in which the processes run that have bound these sockets by relative names, by the sockets' numbers.
+/// The present folders of the processes that hold sockets with relative names, by the sockets' numbers.
 fn owners(lost: &[&Bound]) -> BTreeMap<u32, PathBuf> {
     let relative = lost.iter().filter(|it| !it.name.is_absolute());
     let wanted: BTreeSet<u32> = relative.map(|it| it.number).collect();

@@ -97,8 +97,8 @@ fn reviews_stay(paths: &[PathBuf], root: &Path) -> Option<String> {
         paths.iter().map(|it| it.strip_prefix(root).unwrap_or(it).display().to_string()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "Edits of {} wait for the user's decision in the original of this conversation, and the verdict goes \
-             there. Read before you rely on them.",
+            "Edits of {} wait for the user's decision in the original of this conversation. The user's verdict goes \
+             there. Read these files before you rely on their text.",
             names.join(", ")
         )
     })

@@ -74,8 +74,9 @@ impl Session {
         self.forget_removed_workers();
     }
 
-    /// What removed messages told the model of the world, such as verdicts, rewinds and ends of jobs, goes with the next
-    /// request. So does what has not been sent yet. Verdicts on removed calls are left out.
+    /// What removed messages told the model about files and jobs, such as verdicts, rewinds and ends of jobs, goes with
+    /// the next request. So do unsent notes about files and jobs; the other unsent notes are dropped. Verdicts on
+    /// removed calls are left out.
     fn tell_again(&mut self, removed: &[Message]) {
         let mut notes = Vec::new();
         for (at, message) in removed.iter().enumerate().filter(|it| it.1.role == Role::User) {
@@ -106,7 +107,7 @@ impl Session {
         self.instructions.retain(|it| it.kind == ExcerptKind::Changes);
     }
 
-    /// Whether a note has told the model anything of the world.
+    /// Whether a note has told the model anything about files or jobs.
     pub fn has_told(&self) -> bool {
         let said = self.messages.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
             Block::Notice { text } => Some(text),

@@ -97,7 +97,7 @@ pub struct Confinement {
     secrets: Arc<OnceLock<Vec<PathBuf>>>,
     /// What the repository held before the conversation's first command.
     baseline: Arc<OnceCell<Option<Arc<Baseline>>>>,
-    /// What commands have put into git's store.
+    /// The last known state of git's store, and what the user was told of it.
     seen: Arc<watch::Sender<Seen>>,
     /// Where the repository's branches went at that time.
     known: Arc<OnceCell<Known>>,

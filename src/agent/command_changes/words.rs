@@ -50,8 +50,8 @@ pub(super) fn say(said: &Said, head: Option<&Head>) -> String {
         ),
         Said::Gap(gap) => missing(*gap),
         Said::Begun | Said::Over => {
-            "The diff may lack what a command changed: its end is not recorded, because it still \
-             runs, or because the editor or Caliban ended before it."
+            "A command of this turn may still run, or Neovim or Caliban ended before the command did. So \
+             the diff may lack what the command changed."
                 .to_owned()
         }
     }

@@ -53,7 +53,7 @@ pub struct Limits {
     pub(super) known: Known,
     /// What the user has agreed to for commands.
     pub(super) agreed: Arc<watch::Sender<Agreed>>,
-    /// What commands have put into git's store.
+    /// The last known state of git's store, and what the user was told of it.
     pub(super) seen: Arc<watch::Sender<Seen>>,
 }
 

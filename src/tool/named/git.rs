@@ -210,8 +210,8 @@ async fn listing(root: &Path, git: &Path) -> Result<Vec<Setting>, String> {
     Ok(all)
 }
 
-/// The settings of one file, or all that count in a folder. None if git is missing or cannot read them: then it runs
-/// nothing because of them.
+/// The settings of one file, or all that count in a folder. None if git is missing or cannot read them: then git runs
+/// no program that they name.
 async fn listed(root: &Path, file: Option<&Path>) -> Result<Vec<Setting>, String> {
     let mut command = Command::new("git");
     command.current_dir(root).args(["config", "--list", "--includes", "-z", "--show-origin"]);

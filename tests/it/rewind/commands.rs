@@ -195,6 +195,6 @@ fn a_turn_whose_command_was_cut_off_by_the_end_of_the_editor_is_in_the_list() {
         scene.nvim.keys("1<CR>");
         scene.nvim.wait_screen("take back all");
         let shown = scene.nvim.buffer("/rewind");
-        assert!(shown.starts_with("The diff may lack what a command changed"), "{shown}");
+        assert!(shown.starts_with("A command of this turn may still run, or Neovim"), "{shown}");
     }
 }
