@@ -295,7 +295,8 @@
 ---@class (exact) caliban.Save
 ---@field kind 'save'
 ---@field paths string[] Absolute paths.
----@field agreed string[] The paths that the user has agreed to save although they have unsaved text of the user's own.
+---@field agreed string[] The paths that the user has agreed to save although they have unsaved text of the user's
+--- own.
 
 --- The program has stopped a turn. Proposals of the turn that still wait must not be put into their buffers.
 ---@class (exact) caliban.Halt
