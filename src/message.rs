@@ -1,6 +1,7 @@
 //! The data that a model reads and writes, independent of any provider's format. These types are also the format of the
 //! session file, so their JSON is easy for people to read, edit and compare.
 
+mod builtin;
 mod diff;
 mod foreign;
 mod image;
@@ -9,6 +10,7 @@ mod parameter;
 mod searched;
 mod stored;
 
+pub use builtin::Builtin;
 pub use diff::{DiffHunk, FileDiff, Kind};
 pub use foreign::{Foreign, Origin, is_mark, mark_of};
 pub use image::{Content, Image, Sight};

@@ -12,7 +12,7 @@ use crate::context::prompt;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, Show, SkillRow};
 use crate::edit::Format;
-use crate::message::{Block, Excerpt, ExcerptKind, Role};
+use crate::message::{Block, Builtin, Excerpt, ExcerptKind, Role};
 use crate::session::{Input, Phase};
 use crate::store::Store;
 use crate::tool::Desk;
@@ -332,7 +332,7 @@ pub(super) fn with_skills(desk: &Desk, mut found: Found) -> Found {
 
 /// Whether the model has the tool that reads skills.
 fn has_skills(desk: &Desk) -> bool {
-    desk.tools.find("skill").is_some()
+    desk.tools.builtin(Builtin::Skill).is_some()
 }
 
 /// Tells the model with the next request if the list of skills has changed.

@@ -9,9 +9,9 @@ use crate::context::prompt;
 use crate::conversation::Conversation;
 use crate::conversation::report::{AgentRow, Report, Show};
 use crate::event::Tuning;
-use crate::message::{Block, Excerpt, ExcerptKind, Role};
+use crate::message::{Block, Builtin, Excerpt, ExcerptKind, Role};
 use crate::session::{Input, Limits, Phase};
-use crate::tool::{Desk, Toolset, front, task};
+use crate::tool::{Desk, Toolset, front};
 
 /// The most bytes of the list of agents for the model, and the most characters of a description in it.
 const LIST: usize = 8 * 1024;
@@ -217,7 +217,7 @@ impl Guidance {
 
     /// The agents that the model may give tasks to; `None` if it has no tool for tasks.
     fn agents(&self, desk: &Desk) -> Option<Excerpt> {
-        desk.tools.find(task::NAME)?;
+        desk.tools.builtin(Builtin::Task)?;
         let found = agents::load(&self.named.whole(desk));
         let usable = found.iter().filter(|it| self.may_use(it, desk));
         let short: Vec<(&str, String)> =

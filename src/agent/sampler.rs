@@ -13,7 +13,7 @@ use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, Show};
 use crate::edit::Format;
 use crate::event::{Failure, Limit, Measure, Plan, Tuning, TurnId};
-use crate::message::{Reply, Request, Stop};
+use crate::message::{Builtin, Reply, Request, Stop};
 use crate::provider::Provider;
 use crate::provider::endpoint::Chosen;
 use crate::provider::lesson::Lesson;
@@ -116,7 +116,7 @@ impl Sampler {
         let searches = self.models.searches(&chosen)
             && conversation.session.lets_provider_search(&chosen.endpoint.host());
         let mut tools = desk.tools.specs(chosen.facts.edits);
-        tools.retain(|it| !searches || it.name != "web_search");
+        tools.retain(|it| !searches || it.name != Builtin::WebSearch.name());
         let thread = work::thread(&desk.root, &conversation.id);
         let tail = digest::of(&conversation.session);
         let base = Request { tools, searches, thread, tail, ..base };

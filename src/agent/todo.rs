@@ -5,10 +5,10 @@ use super::Agent;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, Show};
 use crate::event::SessionId;
+use crate::message::Builtin;
 use crate::session::{Input, Session};
 use crate::text::cause;
 use crate::tool::Desk;
-use crate::tool::todo;
 use crate::tool::todo::list::{FILE, List, TodoItem};
 use tokio::sync::mpsc;
 
@@ -45,7 +45,7 @@ impl Todo {
 pub(super) fn is_changed_by(input: &Input, session: &Session) -> bool {
     let Input::Answered { answer, .. } = input else { return matches!(input, Input::Note { .. }) };
     let mut open = session.open().iter();
-    open.any(|it| it.call.id == answer.id && it.call.tool == todo::NAME)
+    open.any(|it| it.call.id == answer.id && it.call.is_of(Builtin::Todo))
 }
 
 /// The sentence for the user of a new conversation about the list that another one left; `None` if there is none.

@@ -2,7 +2,9 @@
 
 use super::size;
 use crate::event::Item;
-use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Role, ToolAnswer, ToolCall};
+use crate::message::{
+    Block, Builtin, CallId, Excerpt, ExcerptKind, Message, Role, ToolAnswer, ToolCall,
+};
 use crate::session::Session;
 use std::collections::HashMap;
 
@@ -160,7 +162,7 @@ impl<'a> Walk<'a> {
                 }
                 Block::Answer(it) => {
                     let call = self.calls.get(&it.id).copied();
-                    let is_skill = call.is_some_and(|it| it.tool == "skill");
+                    let is_skill = call.is_some_and(|it| it.is_of(Builtin::Skill));
                     let section = match it.images.is_empty() {
                         false => Section::Images,
                         true if is_skill => Section::Skills,

@@ -4,7 +4,7 @@
 use super::size::{self, Scale};
 use crate::event::{Item, Trim};
 use crate::message::{
-    Block, CallId, Excerpt, ExcerptKind, Input, Message, Role, ToolAnswer, ToolCall,
+    Block, Builtin, CallId, Excerpt, ExcerptKind, Input, Message, Role, ToolAnswer, ToolCall,
 };
 use crate::session::Session;
 use crate::tool::clip;
@@ -196,7 +196,7 @@ pub(super) fn arguments(call: &ToolCall) -> String {
 pub(super) fn range(call: &ToolCall, given: &Map<String, Value>) -> Option<(u64, Option<u64>)> {
     let number = |name: &str| given.get(name).and_then(Value::as_u64);
     let (first, count) = (number("offset"), number("limit"));
-    (call.tool == "read" && (first.is_some() || count.is_some())).then(|| {
+    (call.is_of(Builtin::Read) && (first.is_some() || count.is_some())).then(|| {
         let first = first.unwrap_or(1);
         (first, count.map(|it| first.saturating_add(it).saturating_sub(1)))
     })

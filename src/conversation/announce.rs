@@ -3,7 +3,7 @@
 use super::Conversation;
 use super::report::{Report, Show};
 use crate::event::{Access, Event, Matter, WorkerId};
-use crate::message::{Block, CallId, Input, ToolCall};
+use crate::message::{Block, Builtin, CallId, Input, ToolCall};
 use crate::session;
 use crate::text::unseen;
 use std::collections::BTreeMap;
@@ -152,8 +152,9 @@ impl Conversation {
 
     /// Adds to `data` the file and the lines that a call has read.
     fn read_by(&self, id: &CallId, data: &mut BTreeMap<&'static str, String>) {
-        let Some(ToolCall { tool, input: Input::Json(args), .. }) = self.call(id) else { return };
-        let Some(path) = args["path"].as_str().filter(|_| tool == "read") else { return };
+        let Some(call) = self.call(id).filter(|it| it.is_of(Builtin::Read)) else { return };
+        let Input::Json(args) = &call.input else { return };
+        let Some(path) = args["path"].as_str() else { return };
         let first = args["offset"].as_u64().unwrap_or(1).max(1);
         data.insert("path", brief(path));
         data.insert("first", first.to_string());

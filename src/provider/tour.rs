@@ -8,7 +8,7 @@ use super::key::Key;
 use super::{Provider, Sampled};
 use crate::event::Delta;
 use crate::message::{
-    Block, CallId, Input, Message, Reply, Request, Role, Stop, ToolAnswer, ToolCall, Usage,
+    Block, Builtin, CallId, Input, Message, Reply, Request, Role, Stop, ToolAnswer, ToolCall, Usage,
 };
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -95,15 +95,16 @@ fn next(messages: &[Message], leader: &str) -> Reply {
     let n = messages.len();
     let Some((call, answer)) = last_call(messages) else { return read(n) };
     let later = user_texts_since(messages, &call.id);
-    match (call.tool.as_str(), answer.failed) {
-        ("read", false) if is_unchanged(&answer.text) => edit(n, leader),
-        ("read", true) if !later.is_empty() => read(n),
-        ("read", _) => no_sample(),
-        ("edit", _) => match verdict(&answer.text, &later) {
+    let Some(tool) = call.builtin() else { return goodbye() };
+    match (tool, answer.failed) {
+        (Builtin::Read, false) if is_unchanged(&answer.text) => edit(n, leader),
+        (Builtin::Read, true) if !later.is_empty() => read(n),
+        (Builtin::Read, _) => no_sample(),
+        (Builtin::Edit, _) => match verdict(&answer.text, &later) {
             None if (1..MANY).contains(&later.len()) => wait(leader),
             heard => shell(n, heard),
         },
-        ("shell", failed) if later.is_empty() => finish(failed),
+        (Builtin::Shell, failed) if later.is_empty() => finish(failed),
         _ => goodbye(),
     }
 }

@@ -187,32 +187,32 @@ impl WrittenRule {
         Ok(rule)
     }
 
-    fn target(&self, tool: &str, verdict: Verdict) -> Result<Target, String> {
+    fn target(&self, kind: &str, verdict: Verdict) -> Result<Target, String> {
         let all = [
             ("command", "shell", &self.command),
             ("path", "edit", &self.path),
             ("host", "fetch", &self.host),
         ];
-        if !TOOLS.contains(&tool) {
-            let hint = nearest::find(tool, TOOLS)
+        if !TOOLS.contains(&kind) {
+            let hint = nearest::find(kind, TOOLS)
                 .map(|it| format!("; `{it}` is the nearest name"))
                 .unwrap_or_default();
             return Err(format!(
-                "there are rules for shell, edit, fetch and network, not for `{tool}`{hint}"
+                "there are rules for shell, edit, fetch and network, not for `{kind}`{hint}"
             ));
         }
-        if tool == "network" {
+        if kind == "network" {
             return self.network(verdict).map(Target::Network);
         }
-        if let Some((field, of, _)) = all.iter().find(|it| it.1 != tool && it.2.is_some()) {
-            return Err(format!("`{field}` is for rules about {of}, not about {tool}"));
+        if let Some((field, of, _)) = all.iter().find(|it| it.1 != kind && it.2.is_some()) {
+            return Err(format!("`{field}` is for rules about {of}, not about {kind}"));
         }
-        let given = all.iter().find(|it| it.1 == tool).and_then(|it| it.2.as_deref());
-        if verdict == Verdict::Allow && given.is_none() && tool != "edit" {
-            let field = if tool == "shell" { "command" } else { "host" };
-            return Err(format!("a rule that allows {tool} needs `{field}`"));
+        let given = all.iter().find(|it| it.1 == kind).and_then(|it| it.2.as_deref());
+        if verdict == Verdict::Allow && given.is_none() && kind != "edit" {
+            let field = if kind == "shell" { "command" } else { "host" };
+            return Err(format!("a rule that allows {kind} needs `{field}`"));
         }
-        match tool {
+        match kind {
             "shell" => given.map_or(Ok(Vec::new()), words).map(Target::Command),
             "edit" => given.map(|it| pattern(it, verdict)).transpose().map(Target::Edit),
             _ => given.map(host).transpose().map(Target::Fetch),

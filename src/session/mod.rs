@@ -38,7 +38,6 @@ pub use consult::Consult;
 pub use fork::Cut;
 pub use input::{Effect, Entry, Input, Step};
 pub use inquiry::Response;
-pub use narrow::NOTIFY;
 pub use say::{
     MAY_DIFFER, NO_ANSWER, NOT_KNOWN, PLAN_REPLACED, ending, is_dropped_plan, is_for_both,
     is_over_limit, mode_of,

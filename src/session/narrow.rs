@@ -5,10 +5,7 @@
 
 use super::Session;
 use crate::event::{Access, Plan, Profile};
-use crate::message::{Block, ExcerptKind, Reply, ToolCall};
-
-/// The tool by which a worker reports its progress.
-pub const NOTIFY: &str = "notify";
+use crate::message::{Block, Builtin, ExcerptKind, Reply, ToolCall};
 
 impl Session {
     /// Refuses the calls that the turn's slash commands, the conversation's agent or a worker's coordinator do not
@@ -91,9 +88,9 @@ impl Session {
         let allows = |line: &str| self.rules.with_only(words()).allows(line);
         // such a call concerns only the conversation's own workers, which are limited to the same tools, or its
         // coordinator
-        let is_between = matches!(access, Access::Workers(_)) || call.tool == NOTIFY;
+        let is_between = matches!(access, Access::Workers(_)) || call.is_of(Builtin::Notify);
         is_between
             || tools.contains(&call.tool)
-            || matches!(access, Access::Act { command, .. } if call.tool == "shell" && allows(command))
+            || matches!(access, Access::Act { command, .. } if call.is_of(Builtin::Shell) && allows(command))
     }
 }

@@ -3,10 +3,10 @@
 use super::schema::Form;
 use super::{Author, Tool, Work, typed};
 use crate::event::Access;
-use crate::message::Question;
 use crate::message::inquiry::{
     ABOUT, AnswerOption, FEWEST, LABEL, OPTIONS, QUESTIONS, TEXT, is_line,
 };
+use crate::message::{Builtin, Question};
 use crate::view::clean;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const PURPOSE: &str = "Asks the user one to four questions with options. Use it 
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "ask".to_owned(),
+        name: Builtin::Ask.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,
@@ -121,5 +121,5 @@ fn line(text: &str, most: usize, path: &str) -> Result<String, String> {
 }
 
 fn misfit(what: &str) -> String {
-    Form { tool: "ask", purpose: PURPOSE, schema: &schema() }.refuse(what)
+    Form { tool: Builtin::Ask.name(), purpose: PURPOSE, schema: &schema() }.refuse(what)
 }

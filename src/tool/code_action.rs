@@ -3,6 +3,7 @@
 
 use super::lsp::{self, Aspect, Question};
 use super::{Author, Consented, Deed, Desk, Reading, Running, Tool, Work, typed};
+use crate::message::Builtin;
 use futures::FutureExt;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ const PURPOSE: &str = "Lists the fixes and refactorings that the user's language
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "code_action".to_owned(),
+        name: Builtin::CodeAction.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Files,

@@ -1,13 +1,13 @@
 //! The tool `comment`: shows the comments of a code review in the editor, as diagnostics and in the quickfix list.
 
 use super::{Author, Consented, Desk, Done, Running, Tool, Work};
+use crate::message::Builtin;
 use crate::text::{Text, unseen};
 use futures::FutureExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-pub(super) const NAME: &str = "comment";
 /// The most characters of one comment, because a diagnostic is read at a glance.
 const LENGTH: usize = 2000;
 
@@ -51,7 +51,7 @@ struct Written {
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: NAME.to_owned(),
+        name: Builtin::Comment.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,

@@ -2,6 +2,7 @@
 
 use super::lsp::{self, Aspect};
 use super::{Author, Consented, Desk, Running, Tool, Work};
+use crate::message::Builtin;
 use futures::FutureExt;
 
 const PURPOSE: &str = "Finds where a symbol is defined, using the user's language server. If there is no \
@@ -10,7 +11,7 @@ const PURPOSE: &str = "Finds where a symbol is defined, using the user's languag
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "definition".to_owned(),
+        name: Builtin::Definition.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: lsp::at_symbol(),
         author: Author::Files,

@@ -2,6 +2,7 @@
 
 use super::{Author, Tool, Work};
 use crate::edit::{Change, Edit, Format, Whole};
+use crate::message::Builtin;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ const PURPOSE: &str = "Deletes a file. Not for folders. Example: {\"path\":\"src
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "delete".to_owned(),
+        name: Builtin::Delete.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,

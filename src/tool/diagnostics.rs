@@ -2,6 +2,7 @@
 
 use super::lsp::{self, Aspect, Question};
 use super::{Author, Consented, Desk, Running, Tool, Work};
+use crate::message::Builtin;
 use futures::FutureExt;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ const PURPOSE: &str = "Lists the diagnostics of the user's language servers for 
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "diagnostics".to_owned(),
+        name: Builtin::Diagnostics.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Files,

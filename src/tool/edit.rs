@@ -3,6 +3,7 @@
 use super::schema::Form;
 use super::{Author, Tool, Work};
 use crate::edit::{Change, Edit, Format, Replacement};
+use crate::message::Builtin;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ const PURPOSE: &str = "Replaces text in existing files. To create a file, use wr
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "edit".to_owned(),
+        name: Builtin::Edit.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,
@@ -86,5 +87,5 @@ fn parse(args: Args) -> Result<Vec<Edit>, String> {
 }
 
 fn refuse(fault: &str) -> String {
-    Form { tool: "edit", purpose: PURPOSE, schema: &schema() }.refuse(fault)
+    Form { tool: Builtin::Edit.name(), purpose: PURPOSE, schema: &schema() }.refuse(fault)
 }

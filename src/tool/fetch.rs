@@ -1,6 +1,7 @@
 //! The tool `fetch`: fetches a web page and returns it as text.
 
 use super::{Author, Desk, Done, Fetching, Running, Tool, Work, clip, typed};
+use crate::message::Builtin;
 use crate::web::address::Address;
 use crate::web::{Form, Page};
 use futures::FutureExt;
@@ -20,7 +21,7 @@ const PURPOSE: &str = "Fetches one page of the web by its address: HTML as Markd
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "fetch".to_owned(),
+        name: Builtin::Fetch.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Web,

@@ -2,6 +2,7 @@
 
 use super::lsp::{self, Aspect};
 use super::{Author, Deed, Desk, Tool, Work, typed};
+use crate::message::Builtin;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ const PURPOSE: &str = "Formats a file, or some of its lines, with the user's lan
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "format".to_owned(),
+        name: Builtin::Format.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Files,

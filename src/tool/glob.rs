@@ -1,6 +1,7 @@
 //! The tool `glob`: finds files by name.
 
 use super::{Author, Consented, Desk, Done, Running, Tool, Work, list, path, walk};
+use crate::message::Builtin;
 use crate::reach::{Reach, Reading};
 use crate::regular::direct;
 use futures::FutureExt;
@@ -23,7 +24,7 @@ const PURPOSE: &str = "Finds files by a pattern such as src/**/*.rs or *.{ts,tsx
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "glob".to_owned(),
+        name: Builtin::Glob.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Files,

@@ -5,6 +5,7 @@ mod found;
 mod search;
 
 use super::{Author, Consented, Desk, Done, Running, Source, Tool, Work, disk, list, walk};
+use crate::message::Builtin;
 use crate::regular::direct;
 use crate::text::cause;
 use found::Found;
@@ -26,7 +27,7 @@ const PURPOSE: &str = "Searches file contents, as they are in the editor, by a r
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "grep".to_owned(),
+        name: Builtin::Grep.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Files,

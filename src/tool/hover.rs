@@ -2,6 +2,7 @@
 
 use super::lsp::{self, Aspect};
 use super::{Author, Consented, Desk, Running, Tool, Work};
+use crate::message::Builtin;
 use futures::FutureExt;
 
 const PURPOSE: &str = "Shows a symbol's type and documentation, using the user's language server. Give a line \
@@ -10,7 +11,7 @@ const PURPOSE: &str = "Shows a symbol's type and documentation, using the user's
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "hover".to_owned(),
+        name: Builtin::Hover.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: lsp::at_symbol(),
         author: Author::Files,

@@ -2,13 +2,13 @@
 
 use super::jobs::{Look, Order, Row};
 use super::{Author, Desk, Done, Running, Tool, Work};
+use crate::message::Builtin;
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::timeout;
 
-pub(super) const NAME: &str = "job";
 const PURPOSE: &str = "Lists, reads or stops the jobs that shell has started with background. `read` returns \
     the output since the last answer, and names the cursor where the next read goes on; pass an older cursor \
     to see output again. With wait_s it waits for new output or the end of the job. `stop` ends all processes \
@@ -18,7 +18,7 @@ const MOST_WAIT: u64 = 600;
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: NAME.to_owned(),
+        name: Builtin::Job.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Command,

@@ -3,6 +3,7 @@
 use super::jobs::Order;
 use super::{Author, CallId, Desk, Done, Running, Tool, Work};
 use crate::event::Access;
+use crate::message::Builtin;
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ const PURPOSE: &str = "Sends text to the input of a job, exactly as it is: end i
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "job_input".to_owned(),
+        name: Builtin::JobInput.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,

@@ -1,6 +1,7 @@
 //! The tool `list`: lists a folder.
 
 use super::{Author, Consented, Desk, Done, Running, Tool, Work, disk, path, walk};
+use crate::message::Builtin;
 use crate::reach::Reach;
 use crate::regular::direct;
 use crate::text::cause;
@@ -18,7 +19,7 @@ const PURPOSE: &str = "Lists one folder: folders end in /, files have their size
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "list".to_owned(),
+        name: Builtin::List.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Files,

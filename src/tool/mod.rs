@@ -70,7 +70,7 @@ pub use work::{
 
 use crate::edit::{Misfit, Proposal};
 use crate::event::{Guarded, TurnId};
-use crate::message::{CallId, Image, ToolSpec};
+use crate::message::{Builtin, CallId, Image, ToolSpec};
 use crate::reach::Reach;
 use crate::rules::Rules;
 use crate::text::Text;
@@ -101,6 +101,11 @@ impl Tool {
     fn spec(&self) -> ToolSpec {
         let Tool { name, purpose, schema, .. } = self;
         ToolSpec { name: name.clone(), purpose: purpose.clone(), schema: schema.clone() }
+    }
+
+    /// The tool's identity, if it is built into Caliban.
+    pub fn builtin(&self) -> Option<Builtin> {
+        Builtin::of(&self.name)
     }
 
     /// Whether the tool's calls have effects outside of Caliban. All earlier events have to be safe on disk before such

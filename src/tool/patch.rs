@@ -2,6 +2,7 @@
 
 use super::{Author, Tool, Work};
 use crate::edit::{Format, parse_patch};
+use crate::message::Builtin;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ const PURPOSE: &str = "Changes, creates, deletes and moves files with a patch. F
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "apply_patch".to_owned(),
+        name: Builtin::ApplyPatch.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,

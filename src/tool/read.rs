@@ -4,6 +4,7 @@ use super::{
     Author, Consented, Desk, Done, LIMIT, Running, Source, Tool, Unreadable, Work, clip, disk,
     image, list, path, pdf,
 };
+use crate::message::Builtin;
 use crate::text::Text;
 use futures::FutureExt;
 use serde::Deserialize;
@@ -22,7 +23,7 @@ const PURPOSE: &str = "Reads a file as it is in the editor. To search in many fi
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "read".to_owned(),
+        name: Builtin::Read.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Files,

@@ -2,6 +2,7 @@
 
 use super::lsp::{self, Aspect};
 use super::{Author, Consented, Desk, Running, Tool, Work};
+use crate::message::Builtin;
 use futures::FutureExt;
 
 const PURPOSE: &str = "Finds all uses of a symbol and its definition, using the user's language server. Unlike \
@@ -11,7 +12,7 @@ const PURPOSE: &str = "Finds all uses of a symbol and its definition, using the 
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "references".to_owned(),
+        name: Builtin::References.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: lsp::at_symbol(),
         author: Author::Files,

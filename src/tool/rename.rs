@@ -2,6 +2,7 @@
 
 use super::{Author, Tool, Work};
 use crate::edit::{Change, Edit, Format, Whole};
+use crate::message::Builtin;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ const PURPOSE: &str = "Moves a file to another path and creates missing folders.
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "rename".to_owned(),
+        name: Builtin::Rename.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,

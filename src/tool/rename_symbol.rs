@@ -2,6 +2,7 @@
 
 use super::lsp::{self, Aspect};
 use super::{Author, Deed, Desk, Tool, Work, typed};
+use crate::message::Builtin;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ const PURPOSE: &str = "Renames a symbol wherever it is used, using the user's la
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "rename_symbol".to_owned(),
+        name: Builtin::RenameSymbol.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Files,

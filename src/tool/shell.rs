@@ -8,6 +8,7 @@ use super::jobs::Start;
 use super::process::{self, End, Process, Streams};
 use super::{Author, CallId, Desk, Done, Running, Tool, Work, git, job, path, planted};
 use crate::event::Access;
+use crate::message::Builtin;
 use crate::rules;
 use crate::text::cause;
 use crate::web::proxy;
@@ -39,7 +40,7 @@ const PURPOSE: &str = "Runs a command with bash in the project's root and return
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "shell".to_owned(),
+        name: Builtin::Shell.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Command,

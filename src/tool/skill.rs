@@ -1,6 +1,7 @@
 //! The tool `skill`: loads the text of a skill.
 
 use super::{Author, Desk, Done, Running, Tool, Work, skills, walk};
+use crate::message::Builtin;
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ const PURPOSE: &str = "Loads a skill: how the user or the project wants a partic
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "skill".to_owned(),
+        name: Builtin::Skill.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,

@@ -4,12 +4,10 @@
 use super::schema::Form;
 use super::{Author, Tool, Work};
 use crate::event::Access;
-use crate::message::{Input, ToolCall};
+use crate::message::{Builtin, Input, ToolCall};
 use crate::view::clean;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-
-pub const NAME: &str = "plan";
 
 /// The sections of a plan: the argument and the heading.
 const SECTIONS: [(&str, &str); 6] = [
@@ -31,7 +29,7 @@ const PURPOSE: &str = "Submits your plan in plan mode and ends your turn. Each s
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: NAME.to_owned(),
+        name: Builtin::Plan.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,
@@ -49,7 +47,7 @@ fn schema() -> Value {
 /// Checks arguments that fit the schema: each section says something, and the plan is not too long.
 fn check(args: &Value) -> Result<(), String> {
     let schema = schema();
-    let form = Form { tool: NAME, purpose: PURPOSE, schema: &schema };
+    let form = Form { tool: Builtin::Plan.name(), purpose: PURPOSE, schema: &schema };
     let mut room = LONGEST;
     for (name, ..) in SECTIONS {
         let text = section(args, name);
@@ -79,7 +77,7 @@ fn section(args: &Value, name: &str) -> String {
 /// The plan of a call, as Markdown. `None` if the call is not a plan that was submitted.
 pub fn text(call: &ToolCall) -> Option<String> {
     let Input::Json(args) = &call.input else { return None };
-    let is_plan = call.tool == NAME && check(args).is_ok();
+    let is_plan = call.is_of(Builtin::Plan) && check(args).is_ok();
     is_plan.then(|| {
         let parts = SECTIONS
             .iter()
@@ -96,7 +94,11 @@ mod tests {
     use expect_test::expect;
 
     fn call(args: Value) -> ToolCall {
-        ToolCall { id: CallId("c1".into()), tool: NAME.into(), input: Input::Json(args) }
+        ToolCall {
+            id: CallId("c1".into()),
+            tool: Builtin::Plan.name().into(),
+            input: Input::Json(args),
+        }
     }
 
     fn args() -> Value {

@@ -2,6 +2,7 @@
 
 use super::lsp::{self, Aspect};
 use super::{Author, Consented, Desk, Running, Tool, Work};
+use crate::message::Builtin;
 use futures::FutureExt;
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ const PURPOSE: &str = "Lists a file's symbols, or with `query` the symbols of th
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "symbols".to_owned(),
+        name: Builtin::Symbols.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Files,

@@ -2,12 +2,12 @@
 //! runs. A set is a plain value.
 
 use super::{
-    Tool, Work, ask, code_action, comment, definition, delete, diagnostics, edit, fetch, format,
-    glob, grep, hover, job, job_input, list, patch, read, references, rename, rename_symbol, shell,
-    skill, submit_plan, symbols, task, todo, web_search, workers, write,
+    Author, Tool, Work, ask, code_action, comment, definition, delete, diagnostics, edit, fetch,
+    format, glob, grep, hover, job, job_input, list, patch, read, references, rename,
+    rename_symbol, shell, skill, submit_plan, symbols, task, todo, web_search, workers, write,
 };
 use crate::edit::Format;
-use crate::message::ToolSpec;
+use crate::message::{Builtin, ToolSpec};
 use crate::web::search::Search;
 use std::sync::Arc;
 
@@ -56,41 +56,45 @@ pub fn searching(search: Search) -> Toolset {
 }
 
 /// The tools that ask the editor's language servers.
-const BY_SERVERS: [&str; 8] = [
-    "diagnostics",
-    "definition",
-    "references",
-    "hover",
-    "symbols",
-    "rename_symbol",
-    "code_action",
-    "format",
+const BY_SERVERS: [Builtin; 8] = [
+    Builtin::Diagnostics,
+    Builtin::Definition,
+    Builtin::References,
+    Builtin::Hover,
+    Builtin::Symbols,
+    Builtin::RenameSymbol,
+    Builtin::CodeAction,
+    Builtin::Format,
 ];
 
 /// The names of these tools in other coding agents, which models sometimes use.
-const ALIASES: &[(&str, &[&str])] = &[
-    ("shell", &["bash", "run", "exec", "terminal", "command"]),
-    ("fetch", &["web", "http", "url", "browse", "curl", "download"]),
-    ("grep", &["search", "rg"]),
-    ("glob", &["find"]),
-    ("list", &["ls", "dir"]),
-    ("task", &["agent", "delegate", "spawn"]),
-    ("write", &["create"]),
-    ("edit", &["replace", "patch"]),
-    ("delete", &["remove", "unlink"]),
-    ("rename", &["move"]),
-    ("rename_symbol", &["refactor"]),
-    ("code_action", &["fix"]),
-    ("read", &["cat", "view", "open"]),
-    ("diagnostics", &["lint", "errors", "problems"]),
-    ("references", &["usages"]),
-    ("symbols", &["outline"]),
-    ("ask", &["question"]),
+const ALIASES: &[(Builtin, &[&str])] = &[
+    (Builtin::Shell, &["bash", "run", "exec", "terminal", "command"]),
+    (Builtin::Fetch, &["web", "http", "url", "browse", "curl", "download"]),
+    (Builtin::Grep, &["search", "rg"]),
+    (Builtin::Glob, &["find"]),
+    (Builtin::List, &["ls", "dir"]),
+    (Builtin::Task, &["agent", "delegate", "spawn"]),
+    (Builtin::Write, &["create"]),
+    (Builtin::Edit, &["replace", "patch"]),
+    (Builtin::Delete, &["remove", "unlink"]),
+    (Builtin::Rename, &["move"]),
+    (Builtin::RenameSymbol, &["refactor"]),
+    (Builtin::CodeAction, &["fix"]),
+    (Builtin::Read, &["cat", "view", "open"]),
+    (Builtin::Diagnostics, &["lint", "errors", "problems"]),
+    (Builtin::References, &["usages"]),
+    (Builtin::Symbols, &["outline"]),
+    (Builtin::Ask, &["question"]),
 ];
 
 impl Toolset {
     pub fn find(&self, name: &str) -> Option<&Arc<Tool>> {
         self.0.iter().find(|it| it.name == name)
+    }
+
+    pub fn builtin(&self, tool: Builtin) -> Option<&Arc<Tool>> {
+        self.find(tool.name())
     }
 
     /// The names of all tools, in their order.
@@ -115,12 +119,16 @@ impl Toolset {
     /// The tools that work where there is no editor.
     #[must_use]
     pub fn without_servers(&self) -> Toolset {
-        self.only(|it| !BY_SERVERS.contains(&&*it.name))
+        self.only(|it| !it.builtin().is_some_and(|it| BY_SERVERS.contains(&it)))
     }
 
-    /// A set of these tools and `tool`. A tool with the same name is replaced.
+    /// A set of these tools and `tool`. A tool with the same name is replaced. A stranger's tool with the name of one
+    /// that is built into Caliban gets another name, so that nobody takes it for ours.
     #[must_use]
-    pub fn with(&self, tool: Tool) -> Toolset {
+    pub fn with(&self, mut tool: Tool) -> Toolset {
+        if matches!(tool.author, Author::Stranger(_)) && tool.builtin().is_some() {
+            tool.name.push_str("_of_server");
+        }
         let mut all: Vec<Arc<Tool>> =
             self.0.iter().filter(|it| it.name != tool.name).cloned().collect();
         all.push(Arc::new(tool));
@@ -147,8 +155,8 @@ impl Toolset {
         let asked = name.to_lowercase();
         let meant = names.iter().copied().find(|name| asked.contains(name)).or_else(|| {
             let known = |words: &[&str]| words.iter().any(|word| asked.contains(word));
-            let mut meant = ALIASES.iter().filter(|it| names.contains(&it.0));
-            meant.find(|(_, words)| known(words)).map(|(name, _)| *name)
+            let mut meant = ALIASES.iter().filter(|it| names.contains(&it.0.name()));
+            meant.find(|(_, words)| known(words)).map(|(tool, _)| tool.name())
         });
         let meant = meant.map_or(String::new(), |meant| format!(" Did you mean `{meant}`?"));
         format!("There is no tool `{name}`.{meant} The tools are: {}.", names.join(", "))

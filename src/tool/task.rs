@@ -3,14 +3,14 @@
 use super::schema::Form;
 use super::{Author, Tool, Work, typed};
 use crate::event::Isolation;
+use crate::message::Builtin;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-pub const NAME: &str = "task";
 /// The tools that a subagent does not have: it gives no tasks away, and the to-do list, questions and plans belong to
 /// the user's conversation.
-const WITHHELD: [&str; 4] = [NAME, "todo", "ask", "plan"];
+const WITHHELD: [Builtin; 4] = [Builtin::Task, Builtin::Todo, Builtin::Ask, Builtin::Plan];
 /// The most characters of a task's description.
 const TITLE: usize = 80;
 
@@ -22,7 +22,7 @@ const PURPOSE: &str = "Gives a task to a subagent with a context of its own. Onl
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: NAME.to_owned(),
+        name: Builtin::Task.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,
@@ -69,10 +69,10 @@ fn read(task: Task) -> Result<Task, String> {
 }
 
 fn misfit(fault: &str) -> String {
-    Form { tool: NAME, purpose: PURPOSE, schema: &schema() }.refuse(fault)
+    Form { tool: Builtin::Task.name(), purpose: PURPOSE, schema: &schema() }.refuse(fault)
 }
 
 /// Whether a subagent has this tool if its parent has it.
 pub fn is_lent(tool: &Tool) -> bool {
-    !WITHHELD.contains(&&*tool.name)
+    !tool.builtin().is_some_and(|it| WITHHELD.contains(&it))
 }

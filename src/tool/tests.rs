@@ -1,4 +1,5 @@
 pub mod arguments;
+mod builtin;
 mod files;
 mod links;
 mod own;

@@ -4,14 +4,12 @@ pub mod list;
 
 use super::schema::Form;
 use super::{Author, Desk, Done, Running, Tool, Work};
+use crate::message::Builtin;
 use crate::text::cause;
 use futures::FutureExt;
 use list::{CHARS, FILE, ITEMS, List, Progress, TodoItem};
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-/// The name of the tool.
-pub const NAME: &str = "todo";
 
 const PURPOSE: &str = "Keeps a to-do list that the user sees. Use it for work of three steps or more. `write` \
     replaces the whole list, `update` sets the status of items by their exact text, `read` gives the list. \
@@ -20,7 +18,7 @@ const PURPOSE: &str = "Keeps a to-do list that the user sees. Use it for work of
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: NAME.to_owned(),
+        name: Builtin::Todo.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,
@@ -134,7 +132,7 @@ fn given(todos: Option<Vec<Given>>) -> Result<Vec<Given>, String> {
 }
 
 fn misfit(what: &str) -> String {
-    Form { tool: NAME, purpose: PURPOSE, schema: &schema() }.refuse(what)
+    Form { tool: Builtin::Todo.name(), purpose: PURPOSE, schema: &schema() }.refuse(what)
 }
 
 /// A new list. If two items have the same text, the second one is dropped.

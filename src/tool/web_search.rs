@@ -1,6 +1,7 @@
 //! The tool `web_search`: results of the user's search service.
 
 use super::{Author, Desk, Done, Running, Searching, Tool, Work, clip, typed};
+use crate::message::Builtin;
 use crate::text::secret;
 use crate::web::search::Search;
 use futures::FutureExt;
@@ -21,7 +22,7 @@ pub(super) fn tool(search: Search) -> Tool {
     let host = search.host();
     let search = Arc::new(search);
     Tool {
-        name: "web_search".to_owned(),
+        name: Builtin::WebSearch.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: json!({
             "type": "object",

@@ -2,9 +2,9 @@
 //! have.
 
 use super::schema::Form;
-use super::{Author, Desk, Done, Running, Tool, Work, allowed, job, path};
+use super::{Author, Desk, Done, Running, Tool, Work, allowed, path};
 use crate::event::{Isolation, Order, WorkerAct, WorkerRole};
-use crate::session::NOTIFY;
+use crate::message::Builtin;
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -33,19 +33,21 @@ const NOTICE: &str = "Tells your coordinator in one sentence how far you are, wi
 /// The tools of a coordinator besides those that read.
 pub(super) fn of_coordinator() -> [Tool; 6] {
     [
-        tool("spawn_worker", SPAWN, order(), spawn),
-        tool("spawn_workers", SPAWN_ALL, orders(), spawn_all),
-        tool("list_workers", LIST, json!({ "type": "object", "properties": {} }), |_, _| {
+        tool(Builtin::SpawnWorker, SPAWN, order(), spawn),
+        tool(Builtin::SpawnWorkers, SPAWN_ALL, orders(), spawn_all),
+        tool(Builtin::ListWorkers, LIST, json!({ "type": "object", "properties": {} }), |_, _| {
             Ok(WorkerAct::List)
         }),
-        tool("await_workers", AWAIT, awaited(), |_, args| {
+        tool(Builtin::AwaitWorkers, AWAIT, awaited(), |_, args| {
             let Awaited { workers, until } = read(args)?;
             Ok(WorkerAct::Await { workers, is_any: until == Until::Any })
         }),
-        tool("worker_result", RESULT, one(), |_, args| {
+        tool(Builtin::WorkerResult, RESULT, one(), |_, args| {
             Ok(WorkerAct::Result(read::<One>(args)?.worker))
         }),
-        tool("stop_worker", STOP, one(), |_, args| Ok(WorkerAct::Stop(read::<One>(args)?.worker))),
+        tool(Builtin::StopWorker, STOP, one(), |_, args| {
+            Ok(WorkerAct::Stop(read::<One>(args)?.worker))
+        }),
     ]
 }
 
@@ -53,7 +55,7 @@ pub(super) fn of_coordinator() -> [Tool; 6] {
 pub fn notify() -> Tool {
     let text = json!({ "type": "string", "description": "one sentence" });
     Tool {
-        name: NOTIFY.to_owned(),
+        name: Builtin::Notify.name().to_owned(),
         purpose: NOTICE.to_owned(),
         schema: json!({ "type": "object", "properties": { "text": text }, "required": ["text"] }),
         author: Author::Known,
@@ -72,7 +74,7 @@ pub(super) fn is_for_coordinator(tool: &Tool) -> bool {
 
 /// Whether a worker of this role has the tool if its coordinator's conversation has it.
 pub fn is_for(role: WorkerRole, tool: &Tool) -> bool {
-    let runs = matches!(tool.work, Work::Act(_)) || tool.name == job::NAME;
+    let runs = matches!(tool.work, Work::Act(_)) || tool.builtin() == Some(Builtin::Job);
     match role {
         WorkerRole::Explorer => reads(tool),
         WorkerRole::Summarizer => matches!(tool.work, Work::Read(_)) && reads(tool),
@@ -84,13 +86,13 @@ pub fn is_for(role: WorkerRole, tool: &Tool) -> bool {
 /// Whether the tool only reads, and has nothing to do with commands that run.
 fn reads(tool: &Tool) -> bool {
     let reads = matches!(tool.work, Work::Read(_) | Work::Fetch(_) | Work::Search(_));
-    reads && tool.reads() || tool.name == "skill"
+    reads && tool.reads() || tool.builtin() == Some(Builtin::Skill)
 }
 
 type Acts = fn(&Desk, Value) -> Result<WorkerAct, String>;
 
-fn tool(name: &'static str, purpose: &'static str, schema: Value, act: Acts) -> Tool {
-    let form = schema.clone();
+fn tool(it: Builtin, purpose: &'static str, schema: Value, act: Acts) -> Tool {
+    let (name, form) = (it.name(), schema.clone());
     let read = move |desk: &Desk, args: Value| {
         let refuse = |why: String| Form { tool: name, purpose, schema: &form }.refuse(&why);
         act(desk, args).map_err(refuse)

@@ -3,6 +3,7 @@
 use super::schema::Form;
 use super::{Author, Tool, Work};
 use crate::edit::{Change, Edit, Format};
+use crate::message::Builtin;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ const PURPOSE: &str = "Creates a file, or replaces the whole text of a file that
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "write".to_owned(),
+        name: Builtin::Write.name().to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         author: Author::Known,
@@ -43,7 +44,7 @@ struct Args {
 fn parse(args: Args) -> Result<Vec<Edit>, String> {
     // `text_from` names a text that the program has kept; `edit::kept` later replaces the name with the text
     let text = args.text.or(args.text_from).ok_or_else(|| {
-        let form = Form { tool: "write", purpose: PURPOSE, schema: &schema() };
+        let form = Form { tool: Builtin::Write.name(), purpose: PURPOSE, schema: &schema() };
         form.refuse("$.text: expected string, here or in `text_from`, got nothing")
     })?;
     let change = Change::Write { text };

@@ -2,7 +2,7 @@
 
 use super::lines::{ARGUMENT, MORE, Shown, clean, clip, flat, mark, time};
 use super::{Tool, diff};
-use crate::message::{Input, ToolAnswer, ToolCall};
+use crate::message::{Builtin, Input, ToolAnswer, ToolCall};
 use crate::text::unseen;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -168,7 +168,7 @@ fn arguments(line: &mut Line, call: &ToolCall, map: &Map<String, Value>) {
     let range = range(call, map);
     let ranged = range.is_some();
     // the other sections of a plan are long, and the plan has a buffer of its own
-    let is_plan = call.tool == "plan" && main.is_some_and(|it| map.contains_key(it));
+    let is_plan = call.is_of(Builtin::Plan) && main.is_some_and(|it| map.contains_key(it));
     let is_outside = outside(call).is_some();
     if is_outside {
         line.push("  outside");
@@ -197,7 +197,7 @@ fn arguments(line: &mut Line, call: &ToolCall, map: &Map<String, Value>) {
 /// The model's reason for a command outside of the sandbox; `None` for all other calls.
 fn outside(call: &ToolCall) -> Option<&str> {
     let Input::Json(input) = &call.input else { return None };
-    let why = input.get(OUTSIDE).filter(|_| call.tool == "shell")?.as_str()?;
+    let why = input.get(OUTSIDE).filter(|_| call.is_of(Builtin::Shell))?.as_str()?;
     Some(why).filter(|it| !it.trim().is_empty())
 }
 
@@ -209,7 +209,7 @@ pub(super) fn why_outside(tool: &Tool) -> Option<String> {
 
 /// The files of a call of `edit` whose edits name them; `None` for any other call.
 fn edited_files<'a>(call: &ToolCall, map: &'a Map<String, Value>) -> Option<Vec<&'a str>> {
-    let edits = map.get("edits").filter(|_| call.tool == "edit")?.as_array()?;
+    let edits = map.get("edits").filter(|_| call.is_of(Builtin::Edit))?.as_array()?;
     let whole = map.get("path").and_then(Value::as_str);
     let mut files = Vec::new();
     for path in edits.iter().filter_map(|it| it["path"].as_str().or(whole)) {
@@ -238,7 +238,7 @@ fn push_files(line: &mut Line, files: &[&str]) {
 
 /// The range of lines that a `read` call asks for, as `lines=10-40`. `None` if the arguments are not numbers.
 fn range(call: &ToolCall, map: &Map<String, Value>) -> Option<String> {
-    if call.tool != "read" || !map.keys().any(|it| is_of_range(it)) {
+    if !call.is_of(Builtin::Read) || !map.keys().any(|it| is_of_range(it)) {
         return None;
     }
     let number = |key: &str| map.get(key).map_or(Some(None), |it| it.as_u64().map(Some));
@@ -256,13 +256,13 @@ fn is_of_range(key: &str) -> bool {
 
 /// The name of the most important argument, whose value is shown without its name.
 fn main_argument(call: &ToolCall) -> Option<&'static str> {
-    match call.tool.as_str() {
-        "edit" | "write" => Some("path"),
-        "shell" => Some("command"),
-        "todo" => Some("action"),
-        "skill" => Some("name"),
-        "task" => Some("description"),
-        "plan" => Some("summary"),
+    match call.builtin()? {
+        Builtin::Edit | Builtin::Write => Some("path"),
+        Builtin::Shell => Some("command"),
+        Builtin::Todo => Some("action"),
+        Builtin::Skill => Some("name"),
+        Builtin::Task => Some("description"),
+        Builtin::Plan => Some("summary"),
         _ => None,
     }
 }

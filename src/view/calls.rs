@@ -3,7 +3,9 @@
 use super::question::{Keys, Question};
 use super::{Content, LIVE_LINES, Shape, Tone, View, WorkerRow, call_line, lines};
 use crate::event::{Awaited, Matter, Offer, Ruling, SessionId};
-use crate::message::{Block as Part, CallId, FileDiff, Input, Searched, ToolAnswer, ToolCall};
+use crate::message::{
+    Block as Part, Builtin, CallId, FileDiff, Input, Searched, ToolAnswer, ToolCall,
+};
 use serde_json::json;
 
 /// A tool call in the chat.
@@ -374,7 +376,7 @@ impl View {
         block.right = call_line::result(answer, took);
         block.tone = tone(call_line::is_failure(answer));
         block.done = true;
-        let is_list = tool.name == "todo" && !answer.failed;
+        let is_list = Builtin::of(&tool.name) == Some(Builtin::Todo) && !answer.failed;
         tool.open = is_list;
         tool.live = String::new();
         tool.session = answer.session.clone().or(tool.session.take());

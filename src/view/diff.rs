@@ -2,7 +2,7 @@
 
 use super::Tool;
 use super::lines::{Shown, clean};
-use crate::message::{DiffHunk, FileDiff, Input, Kind, ToolCall};
+use crate::message::{Builtin, DiffHunk, FileDiff, Input, Kind, ToolCall};
 use crate::text::unseen;
 use serde::Serialize;
 use serde_json::Value;
@@ -66,7 +66,10 @@ pub(super) fn shown(tool: &Tool, above: usize) -> (Vec<String>, Vec<DiffRows>) {
 /// this already.
 pub(super) fn words(tool: &Tool) -> Shown {
     match &tool.diff[..] {
-        [file] if file.kind != Kind::Changed && !matches!(&*tool.name, "delete" | "rename") => {
+        [file]
+            if file.kind != Kind::Changed
+                && !matches!(Builtin::of(&tool.name), Some(Builtin::Delete | Builtin::Rename)) =>
+        {
             Shown::of(&format!("  {}", file.kind.words()), PATH)
         }
         _ => Shown::default(),
@@ -79,7 +82,7 @@ fn asked(call: &ToolCall) -> Option<FileDiff> {
     let side = |sign: char, text: &Value| -> Vec<String> {
         text.as_str().unwrap_or_default().lines().map(|it| format!("{sign}{it}")).collect()
     };
-    let whole = if call.tool == "write" { side('+', &input["text"]) } else { Vec::new() };
+    let whole = if call.is_of(Builtin::Write) { side('+', &input["text"]) } else { Vec::new() };
     let edits = input["edits"].as_array().into_iter().flatten();
     let hunks = edits.map(|it| [side('-', &it["old"]), side('+', &it["new"])].concat());
     let hunks = hunks.chain([whole]).filter(|it| !it.is_empty());

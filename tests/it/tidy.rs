@@ -122,6 +122,23 @@ fn code_uses_no_forbidden_calls() {
 }
 
 #[test]
+fn tools_are_told_apart_by_their_identity() {
+    let rule = rules::tool_names;
+    let found: &[&str] = &["src/a.rs:1: a tool's name is compared"];
+    for line in [
+        "if call.tool == \"read\" {}",
+        "x(it.tool != \"a\")",
+        "match call.tool.as_str() {",
+        "tool.name == \"x\" && y",
+    ] {
+        check(rule, "src/a.rs", line, found);
+    }
+    check(rule, "src/a.rs", "if made.tool != call.tool && it.name != tool.name {}", &[]);
+    check(rule, "src/a.rs", "match tool.builtin() {}", &[]);
+    holds(&shipped(), rule);
+}
+
+#[test]
 fn modules_import_only_from_above() {
     let order = rules::order("//! x\npub mod a;\npub mod b;\n\npub mod c;\n");
     let rule = |path: &str, text: &str| rules::imports(path, text, &order);

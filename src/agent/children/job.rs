@@ -7,8 +7,8 @@ use super::{News, Whom, Work};
 use crate::agent::{self, ChildCommand, Command, Inherited, Setup, work};
 use crate::conversation::report::{Report, Show, Wait};
 use crate::event::{Isolation, Mode, Recipient, Tuning, TurnId};
-use crate::message::{ToolAnswer, ToolCall};
-use crate::session::{Input, Limits, NOTIFY, Session};
+use crate::message::{Builtin, ToolAnswer, ToolCall};
+use crate::session::{Input, Limits, Session};
 use crate::tool::Toolset;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -140,7 +140,9 @@ impl Beginning {
         if let Some(owned) = owned {
             desk.confinement = desk.confinement.owning(owned);
         }
-        desk.tools = tools.only(|it| it.name == NOTIFY || desk.tools.find(&it.name).is_some());
+        desk.tools = tools.only(|it| {
+            it.builtin() == Some(Builtin::Notify) || desk.tools.find(&it.name).is_some()
+        });
         // what a subagent spends counts for its parent
         let requests = setup.limits.requests.into_iter().chain(requests).min();
         Setup {

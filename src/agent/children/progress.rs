@@ -2,9 +2,11 @@
 
 use super::News;
 use crate::event::{Access, End, Event, HandOff, Matter, Plan, SessionId};
-use crate::message::{Block, CallId, Foreign, Input, Origin, Reply, ToolAnswer, ToolCall, Usage};
+use crate::message::{
+    Block, Builtin, CallId, Foreign, Input, Origin, Reply, ToolAnswer, ToolCall, Usage,
+};
 use crate::session::handoff::Report;
-use crate::session::{NOTIFY, UNDER_REVIEW, ending, has_run_out};
+use crate::session::{UNDER_REVIEW, ending, has_run_out};
 use crate::tool::clip::{self, Limits};
 use crate::tool::path::unmistakable;
 use crate::view::{begun, grouped};
@@ -187,7 +189,7 @@ impl Progress {
     fn notice(&self, answer: &ToolAnswer) -> Option<News> {
         let (call, _) = self.calls.iter().find(|it| it.0.id == answer.id)?;
         match &call.input {
-            Input::Json(given) if call.tool == NOTIFY && !answer.failed => {
+            Input::Json(given) if call.is_of(Builtin::Notify) && !answer.failed => {
                 given["text"].as_str().map(|it| News::Noticed(it.to_owned()))
             }
             _ => None,

@@ -7,7 +7,7 @@ use crate::context::size::{self, Limits};
 use crate::context::trim::arguments;
 use crate::event::{Grant, Item, Mode};
 use crate::message::{
-    Block, CallId, Excerpt, ExcerptKind, Input, Message, Role, ToolAnswer, ToolCall,
+    Block, Builtin, CallId, Excerpt, ExcerptKind, Input, Message, Role, ToolAnswer, ToolCall,
 };
 use crate::session::{self, Session};
 use crate::tool::submit_plan;
@@ -76,7 +76,7 @@ pub(super) fn kept(
         tagged("user_messages", &of_user(gone, budget)),
         tagged("verdicts", &verdicts(gone, &calls, budget / 2, &edits)),
         tagged("plan", &clip(&plan(session, gone), least.max(budget / 2))),
-        tagged("todo", calls.last_of("todo").map_or("", |it| it.text.as_str())),
+        tagged("todo", calls.last_of(Builtin::Todo).map_or("", |it| it.text.as_str())),
         tagged("last_reply", &clip(last_reply(gone).unwrap_or_default(), budget / 10)),
         state(session, gone),
     ];
@@ -92,8 +92,8 @@ pub(super) fn kept(
         after,
         left_out: given.left_out,
         edited: calls.paths(&edits),
-        read: calls.paths(|it| it == "read"),
-        has_todo: calls.last_of("todo").is_some(),
+        read: calls.paths(|it| it == Builtin::Read.name()),
+        has_todo: calls.last_of(Builtin::Todo).is_some(),
     }
 }
 
@@ -163,7 +163,7 @@ impl<'a> Calls<'a> {
 
     /// The name of the skill that this answer has.
     fn skill(&self, answer: &ToolAnswer) -> Option<&'a str> {
-        let call = self.calls.get(&answer.id).filter(|it| it.tool == "skill")?;
+        let call = self.calls.get(&answer.id).filter(|it| it.is_of(Builtin::Skill))?;
         match &call.input {
             Input::Json(given) => given["name"].as_str(),
             Input::Broken { .. } => None,
@@ -177,8 +177,8 @@ impl<'a> Calls<'a> {
     }
 
     /// The tool's last answer that is not a failure.
-    fn last_of(&self, tool: &str) -> Option<&'a ToolAnswer> {
-        self.answers.iter().rev().find(|it| !it.failed && self.tool(it) == tool).copied()
+    fn last_of(&self, tool: Builtin) -> Option<&'a ToolAnswer> {
+        self.answers.iter().rev().find(|it| !it.failed && self.tool(it) == tool.name()).copied()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What models read about the tools: their texts, and the answers to wrong arguments.
 
 use super::*;
-use crate::message::ToolSpec;
+use crate::message::{Builtin, ToolSpec};
 use crate::provider::key::Used;
 use crate::web::search::Search;
 
@@ -140,7 +140,7 @@ async fn answers(room: &Room) -> String {
         let valid = valid(&spec);
         for (name, property) in spec.schema["properties"].as_object().unwrap() {
             // paths are in the test of `path`, and plans in that of `plan`
-            let is_other = name == "path" || spec.name == submit_plan::NAME;
+            let is_other = name == "path" || spec.name == Builtin::Plan.name();
             if property["type"] != "string" || property["enum"].is_array() || is_other {
                 continue;
             }

@@ -96,6 +96,29 @@ pub(super) fn forbidden(path: &str, text: &str) -> Vec<String> {
     found
 }
 
+/// Comparisons of a tool's name with a text. A tool's identity is a `Builtin`.
+pub(super) fn tool_names(path: &str, text: &str) -> Vec<String> {
+    let code = Source::new(text).shipped();
+    let is_compared = |line: &str| {
+        let dense: String = line.split_whitespace().collect();
+        let name = ["tool", "tool.name", "tool.as_str()", "tool.name.as_str()"];
+        name.iter().any(|name| {
+            let is_literal = |after: &str| {
+                let after = after.strip_prefix(['&', '*']).unwrap_or(after);
+                !after.starts_with(char::is_alphabetic)
+            };
+            let with = |sign: &str| {
+                dense
+                    .match_indices(&format!("{name}{sign}"))
+                    .any(|(at, it)| is_literal(&dense[at + it.len()..]))
+            };
+            with("==") || with("!=") || name.ends_with("()") && dense.contains(&format!("{name}{{"))
+        })
+    };
+    let lines = code.lines().enumerate().filter(|it| is_compared(it.1));
+    lines.map(|(at, _)| format!("{path}:{}: a tool's name is compared", at + 1)).collect()
+}
+
 /// The module that a file of `src/` belongs to: `a` for `src/a.rs` and `src/a/b.rs`.
 fn module(path: &str) -> Option<&str> {
     path.strip_prefix("src/")?.split('/').next()?.split('.').next()
