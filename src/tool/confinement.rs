@@ -14,7 +14,7 @@ pub use limits::Limits;
 use super::Desk;
 use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
-use super::git::settings::Known;
+use super::git::remotes::Known;
 use super::named::{Listed, named};
 use super::planted::{Agreed, Nested, Places};
 use crate::chance;

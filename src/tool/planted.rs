@@ -20,7 +20,8 @@ use crate::reach::{Lock, Locks, TAKEN_BACK};
 use crate::regular::direct;
 use crate::tool::git;
 use crate::tool::git::baseline::Baseline;
-use crate::tool::git::settings::{self, Known};
+use crate::tool::git::remotes::{Added, Known};
+use crate::tool::git::settings;
 use crate::tool::{Stamp, Workspace, disk};
 use agreed::Consent;
 use fresh::Fresh;
@@ -183,10 +184,11 @@ impl Places {
         Ok(found)
     }
 
-    /// Answers git, if it asks for a change of the repository's configuration.
-    fn answer(&self, settings: &NamedTempFile, known: &Known) {
-        if let Ok(mut channel) = settings.as_file().try_clone() {
-            settings::answer(&mut channel, &self.configuration(), known);
+    /// Answers git, if it asks for a change of the repository's configuration. Returns the remotes that this adds.
+    fn answer(&self, settings: &NamedTempFile, known: &Known) -> Vec<Added> {
+        match settings.as_file().try_clone() {
+            Ok(mut channel) => settings::answer(&mut channel, &self.configuration(), known),
+            Err(_) => Vec::new(),
         }
     }
 
@@ -301,13 +303,15 @@ impl Watch {
         let mut nested = self.nested.clone();
         // a folder with many files takes long to list
         let looking = move || {
-            if let Some(it) = &settings {
-                places.answer(&it.0, &it.1);
-            }
+            let added = settings.map(|it| places.answer(&it.0, &it.1)).unwrap_or_default();
             nested.look(git::top(&places.root), &places.root);
-            places.found(&nested).map(|it| (it, nested))
+            (places.found(&nested).map(|it| (it, nested)), added)
         };
         let looked = tokio::task::spawn_blocking(looking).await;
+        let looked = looked.map(|(found, added)| {
+            self.taken.extend(added.into_iter().map(Taken::remote));
+            found
+        });
         let now = match looked.map_err(|it| it.to_string()).flatten() {
             Ok((now, nested)) => {
                 self.nested = nested;

@@ -16,6 +16,8 @@ mod named;
 #[cfg(target_os = "linux")]
 mod refused;
 #[cfg(target_os = "linux")]
+mod remotes;
+#[cfg(target_os = "linux")]
 mod sockets;
 #[cfg(target_os = "linux")]
 mod watched;

@@ -8,7 +8,7 @@ use crate::sandbox::network::Network;
 use crate::supervisor;
 use crate::tool::Desk;
 use crate::tool::git::baseline::Baseline;
-use crate::tool::git::settings::Known;
+use crate::tool::git::remotes::Known;
 use crate::tool::planted::{Agreed, Places, Watch};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@
 
 use super::glance::Glance;
 use super::invocation::Invocation;
+use super::remotes::{Added, Known, Settings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -19,8 +20,6 @@ const LARGEST: u64 = 200_000;
 /// How long git waits for Caliban, and how often it looks.
 const PATIENCE: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(25);
-/// The longest time for a question to git.
-const WAIT: Duration = Duration::from_secs(10);
 /// Entries of git's folder that git creates when it first needs them.
 const LATER: [&str; 2] = ["packed-refs", "shallow"];
 
@@ -42,99 +41,6 @@ pub(super) fn writes(it: &Invocation) -> bool {
         "fetch" => it.has(&["--filter", "--set-upstream"]),
         _ => false,
     }
-}
-
-/// The settings of a repository, by name and value.
-type Settings = BTreeSet<(String, String)>;
-
-/// Where the repository's branches went before the conversation's first command.
-#[derive(Debug, Clone, Default)]
-pub(in crate::tool) struct Known {
-    settings: Settings,
-    /// The local branches. `None` if git does not tell them.
-    branches: Option<BTreeSet<String>>,
-}
-
-impl Known {
-    /// `file` is the configuration of the repository at `root`.
-    pub(in crate::tool) async fn new(root: &Path, file: PathBuf) -> Known {
-        let text = crate::regular::read_to_string(&file);
-        let is_repository = text.is_ok();
-        let reading = move || settings(&text.ok()?);
-        let settings = tokio::task::spawn_blocking(reading).await.ok().flatten();
-        let heads = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"];
-        let listed = super::output(root, &heads, WAIT).await;
-        let named = |it: Vec<u8>| String::from_utf8_lossy(&it).lines().map(str::to_owned).collect();
-        let branches = listed.ok().map(named).or_else(|| (!is_repository).then(BTreeSet::new));
-        Known { settings: settings.unwrap_or_default(), branches }
-    }
-
-    /// The changed settings by which git would push to, or fetch from, another place than before, and those after whose
-    /// change a branch leads to no remote. Git takes the name of a missing remote as a folder, and runs its hooks.
-    fn redirecting<'a>(
-        &'a self,
-        old: &'a Settings,
-        new: &'a Settings,
-    ) -> impl Iterator<Item = &'a (String, String)> {
-        let moved = old.symmetric_difference(new).any(|it| remote(it).is_some());
-        let addresses = |all: &'a Settings| -> BTreeSet<&'a str> {
-            all.iter().filter(|it| remote(it).is_some()).map(|it| it.1.as_str()).collect()
-        };
-        let (before, after) = (addresses(&self.settings), addresses(new));
-        let is_replaced = !before.is_subset(&after);
-        let is_refused = move |it: &&(String, String)| {
-            let is_new = !old.contains(*it);
-            if let Some(name) = remote(it) {
-                let is_known = before.contains(it.1.as_str());
-                let may_be = !is_replaced && !self.has(name) && is_address(&it.1);
-                return is_new
-                    && !self.settings.contains(*it)
-                    && !(is_known && !self.has(name) || may_be);
-            }
-            branch(it).is_some_and(|of| (is_new || moved) && !self.leads(of, it, new))
-        };
-        new.iter().filter(is_refused)
-    }
-
-    /// Whether there was a remote of this name.
-    fn has(&self, name: &str) -> bool {
-        self.settings.iter().any(|it| remote(it) == Some(name))
-    }
-
-    /// Whether a branch may have this remote.
-    fn leads(&self, of: &str, it: &(String, String), new: &Settings) -> bool {
-        let urls = || new.iter().filter(|one| remote(one) == Some(&it.1)).map(|one| one.1.as_str());
-        let is_known =
-            |url: &str| self.settings.iter().any(|it| remote(it).is_some() && it.1 == url);
-        let is_old = self.has(&it.1) || urls().all(is_known);
-        let is_own = self.branches.as_ref().is_some_and(|it| !it.contains(of));
-        let is_first = !self.settings.iter().any(|it| remote(it).is_some());
-        it.1 == "." || urls().next().is_some() && (is_old || is_own || is_first)
-    }
-}
-
-/// The remote of which a setting is the address.
-fn remote((name, _): &(String, String)) -> Option<&str> {
-    name.strip_prefix("remote.")?.strip_suffix(".url")
-}
-
-/// The branch of which a setting is the remote.
-fn branch((name, _): &(String, String)) -> Option<&str> {
-    let rest = name.strip_prefix("branch.")?;
-    rest.strip_suffix(".remote").or_else(|| rest.strip_suffix(".pushremote"))
-}
-
-/// Whether git reaches a remote at this address over the network, and not as a folder of this machine.
-fn is_address(url: &str) -> bool {
-    const SCHEMES: [&str; 6] = ["https", "http", "ssh", "git", "git+ssh", "ssh+git"];
-    let is_host = |it: &str| it.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '[');
-    let without_user = |it: &str| it.rsplit_once('@').map_or(it, |it| it.1).to_owned();
-    if let Some((scheme, rest)) = url.split_once("://") {
-        let host = rest.split('/').next().unwrap_or_default();
-        return SCHEMES.contains(&scheme) && is_host(host) && is_host(&without_user(host));
-    }
-    let (place, _) = url.split_once(':').unwrap_or_default();
-    place.contains('@') && !place.contains('/') && is_host(place) && is_host(&without_user(place))
 }
 
 /// A stand-in for git's folder in which the configuration is a copy.
@@ -197,36 +103,51 @@ impl Copy {
 }
 
 /// Answers a git command that asks for a change of the repository's configuration, if one does. `file` is the only
-/// configuration that is changed.
-pub(in crate::tool) fn answer(channel: &mut File, file: &Path, known: &Known) {
-    let Some(Message::Wanted { file: asked, before, after }) = message(channel) else { return };
-    let refused = if asked == file {
+/// configuration that is changed. Returns the remotes that the change adds.
+pub(in crate::tool) fn answer(channel: &mut File, file: &Path, known: &Known) -> Vec<Added> {
+    let Some(Message::Wanted { file: asked, before, after }) = message(channel) else {
+        return Vec::new();
+    };
+    let carried = if asked == file {
         carried(file, &before, &after, known)
     } else {
-        vec![format!("those of {}", asked.display())]
+        Err(vec![format!("those of {}", asked.display())])
     };
+    let (added, refused) = carried.map_or_else(|it| (Vec::new(), it), |it| (it, Vec::new()));
     if let Ok(answer) = serde_json::to_vec(&Message::Refused(refused)) {
         let _ = put(channel, &answer);
     }
+    added
 }
 
-/// Writes a configuration, unless a setting that it changes could make git run something. Returns the names of such
-/// settings.
-fn carried(file: &Path, before: &str, after: &str, known: &Known) -> Vec<String> {
-    let why = |it: &str| vec![it.to_owned()];
+/// Writes a configuration, unless a setting that it changes could make git run something, or connect to another place.
+/// Returns the remotes that are new and that it has marked; the error is the names of such settings.
+fn carried(
+    file: &Path,
+    before: &str,
+    after: &str,
+    known: &Known,
+) -> Result<Vec<Added>, Vec<String>> {
+    let why = |it: &str| Err(vec![it.to_owned()]);
     let (Some(old), Some(new)) = (settings(before), settings(after)) else {
         return why("a text that git cannot read");
     };
     let programs = old.symmetric_difference(&new).filter(|it| !is_harmless(it));
-    let all = programs.chain(known.redirecting(&old, &new));
+    let all = programs.chain(known.refused(&old, &new));
     let mut refused: Vec<String> = all.map(|it| it.0.clone()).collect();
     refused.sort();
     refused.dedup();
     if !refused.is_empty() {
-        return refused;
+        return Err(refused);
     }
-    match replace(file, before, after) {
-        Ok(()) => Vec::new(),
+    let added = known.added(&old, &new);
+    let end = if after.ends_with('\n') { "" } else { "\n" };
+    let marked = match added.is_empty() {
+        true => after.to_owned(),
+        false => format!("{after}{end}{}", Added::mark(&added)),
+    };
+    match replace(file, before, &marked) {
+        Ok(()) => Ok(added),
         Err(fault) => why(&crate::text::cause(&fault)),
     }
 }
@@ -248,7 +169,7 @@ fn replace(file: &Path, before: &str, after: &str) -> io::Result<()> {
 }
 
 /// The names and values of all settings in a text, as git reads it. `None` if git cannot read it.
-fn settings(text: &str) -> Option<Settings> {
+pub(super) fn settings(text: &str) -> Option<Settings> {
     let mut command = Command::new("git");
     command.args(["config", "--no-includes", "--file", "-", "--list", "-z"]).current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -301,7 +222,10 @@ fn is_harmless((name, value): &(String, String)) -> bool {
     // names are in lower case, but for the middle of one with three parts
     const PARTS: [(&str, &[&str]); 2] = [
         ("branch", &["remote", "merge", "rebase", "pushremote", "description"]),
-        ("remote", &["url", "fetch", "tagopt", "prune", "promisor", "partialclonefilter"]),
+        (
+            "remote",
+            &["url", "fetch", "tagopt", "prune", "promisor", "partialclonefilter", "skipfetchall"],
+        ),
     ];
     let is_part = || {
         let (first, rest) = name.split_once('.').unwrap_or_default();
@@ -331,10 +255,9 @@ pub(in crate::tool) fn is_fresh(text: &str) -> bool {
         "push.default",
     ];
     let Some(all) = settings(text) else { return false };
-    let (none, known) =
-        (Settings::new(), Known { branches: Some(BTreeSet::new()), ..Known::default() });
-    let is_redirecting = known.redirecting(&none, &all).next().is_some();
-    all.iter().all(|it| is_harmless(it) || MADE.contains(&it.0.as_str())) && !is_redirecting
+    let (none, known) = (Settings::new(), Known::of(&Settings::new(), Some(BTreeSet::new())));
+    let is_refused = known.refused(&none, &all).next().is_some();
+    all.iter().all(|it| is_harmless(it) || MADE.contains(&it.0.as_str())) && !is_refused
 }
 
 fn message(channel: &mut File) -> Option<Message> {
@@ -368,9 +291,10 @@ mod tests {
             fs::write(&file, old).unwrap();
             let new = format!("{old}{more}");
             let branches = Some(["main".to_owned()].into());
-            let known = Known { settings: settings(old).unwrap(), branches };
-            assert_eq!(carried(&file, old, &new, &known), wanted, "{more}");
-            let is_written = fs::read_to_string(&file).unwrap() == new;
+            let known = Known::of(&settings(old).unwrap(), branches);
+            let refused = carried(&file, old, &new, &known).err().unwrap_or_default();
+            assert_eq!(refused, wanted, "{more}");
+            let is_written = fs::read_to_string(&file).unwrap().starts_with(&new);
             assert_eq!(is_written, wanted.is_empty(), "{more}");
             assert!(!dir.path().join("config.lock").exists());
         };
@@ -418,67 +342,13 @@ mod tests {
     }
 
     #[test]
-    fn no_chain_of_harmless_settings_leads_a_push_to_another_place() {
-        let origin = "[remote \"origin\"]\n\turl = ../hub.git\n";
-        let up = "[remote \"up\"]\n\turl = https://a.org/b\n";
-        let begun = format!("{origin}[branch \"main\"]\n\tremote = origin\n");
-        let check = |steps: &[&str], wanted: &[&str]| {
-            let branches = Some(["main", "bare"].map(str::to_owned).into());
-            let known = Known { settings: settings(&begun).unwrap(), branches };
-            let texts = [&[begun.as_str()], steps].concat();
-            let pairs =
-                texts.windows(2).map(|it| (settings(it[0]).unwrap(), settings(it[1]).unwrap()));
-            let refused = pairs.flat_map(|(old, new)| {
-                let all: Vec<_> = known.redirecting(&old, &new).map(|it| it.0.clone()).collect();
-                all
-            });
-            assert_eq!(refused.collect::<Vec<_>>(), wanted, "{steps:?}");
-        };
-        let with = |more: &str| format!("{begun}{more}");
-        let to = |branch: &str, key: &str, remote: &str| {
-            format!("[branch \"{branch}\"]\n\t{key} = {remote}\n")
-        };
-        // work of every day
-        check(&[&with(up), &with(&(up.to_owned() + &to("topic", "remote", "up"))), &begun], &[]);
-        check(
-            &[&with(&to("topic", "remote", "origin")), &with(&to("bare", "pushRemote", "origin"))],
-            &[],
-        );
-        check(&[&with(&to("bare", "remote", "."))], &[]);
-        check(&[&with("[remote \"again\"]\n\turl = ../hub.git\n")], &[]);
-        check(&["", &begun], &[]);
-        let renamed = begun.replace("origin", "hub");
-        check(&[&renamed], &[]);
-        // folders
-        check(&[&with(&to("main", "pushRemote", "vendor/lib"))], &["branch.main.pushremote"]);
-        check(&[&with(&to("topic", "remote", "vendor/lib"))], &["branch.topic.remote"]);
-        for url in
-            ["vendor/lib", "/tmp/x", "file:///tmp/x", "./a:b", "x:y", "foo://a/b", "https:///a"]
-        {
-            check(&[&with(&format!("[remote \"x\"]\n\turl = {url}\n"))], &["remote.x.url"]);
-        }
-        check(&[&to("main", "remote", "origin")], &["branch.main.remote"]);
-        check(&[&begun, &begun.replace("../hub.git", "vendor/lib")], &["remote.origin.url"]);
-        // another address
-        let other = origin.replace("../hub.git", "https://evil.example/x.git");
-        check(&["", &other], &["remote.origin.url"]);
-        check(&["", up], &["remote.up.url"]);
-        check(
-            &[&with(&(up.to_owned() + &to("main", "pushRemote", "up")))],
-            &["branch.main.pushremote"],
-        );
-        check(&[&with(&(up.to_owned() + &to("bare", "remote", "up")))], &["branch.bare.remote"]);
-        check(&[&with("[remote \"origin\"]\n\turl = https://a.org/b\n")], &["remote.origin.url"]);
-    }
-
-    #[test]
     fn settings_that_another_program_has_changed_meanwhile_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("config");
         fs::write(&file, "[user]\n\tname = b\n").unwrap();
         let known = Known::default();
         let refused = carried(&file, "[user]\n\tname = a\n", "[user]\n\tname = c\n", &known);
-        assert_eq!(refused, ["another program has changed the settings"]);
+        assert_eq!(refused, Err(vec!["another program has changed the settings".to_owned()]));
         assert_eq!(fs::read_to_string(&file).unwrap(), "[user]\n\tname = b\n");
     }
 }

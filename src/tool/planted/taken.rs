@@ -1,5 +1,7 @@
 //! What a model and the user are told about files that were taken back.
 
+use crate::tool::git::remotes::Added;
+
 /// The most files that the user is told about.
 const SHOWN: usize = 8;
 
@@ -22,6 +24,8 @@ pub(super) enum What {
     Stuck(String),
     /// Why nobody knows which files the command has created. The command is ended.
     Unseen(String),
+    /// The path is the name of a remote that a command has added, with this address.
+    Remote(String),
     /// The index has these files, and they are marked as not checked out, because the one at the path was renamed.
     Kept(Vec<String>),
 }
@@ -35,7 +39,7 @@ pub(in crate::tool) fn told(taken: &[Taken]) -> Option<String> {
                 "{path}, which {why} (it could not be renamed: {fault}. The command was ended because of this)"
             ))
         }
-        What::Kept(_) | What::Unseen(_) => None,
+        What::Kept(_) | What::Remote(_) | What::Unseen(_) => None,
     });
     let refused = refused.collect::<Vec<_>>().join("; ");
     let refused = (!refused.is_empty()).then(|| {
@@ -80,12 +84,32 @@ pub(in crate::tool) fn shown(taken: &[Taken]) -> Option<String> {
         .collect();
     let more = if renamed.len() > SHOWN { ", …" } else { "" };
     let named = renamed.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    (!renamed.is_empty()).then(|| {
+    let renamed = (!renamed.is_empty()).then(|| {
         format!("The sandbox renamed files that a command created and that would run outside of it or tell agents what to do: {named}{more}.")
+    });
+    let all: Vec<String> = renamed.into_iter().chain(added(taken)).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// What the user is told about remotes that commands have added.
+fn added(taken: &[Taken]) -> Option<String> {
+    let all = taken.iter().filter_map(|it| match &it.what {
+        What::Remote(url) => {
+            Some(format!("`{}` (`{}`)", it.path.escape_debug(), url.escape_debug()))
+        }
+        _ => None,
+    });
+    let named = all.take(SHOWN).collect::<Vec<_>>().join(", ");
+    (!named.is_empty()).then(|| {
+        format!("A command added a remote to the repository: {named}. `git fetch --all` leaves it out (`skipFetchAll`). `git remote remove` takes it away.")
     })
 }
 
 impl Taken {
+    pub(super) fn remote(it: Added) -> Taken {
+        Taken { path: it.name, why: "", what: What::Remote(it.url) }
+    }
+
     /// Whether the watch could not do its work.
     pub(super) fn is_failure(&self) -> bool {
         matches!(self.what, What::Stuck(_) | What::Unseen(_))
@@ -96,6 +120,10 @@ impl Taken {
         let first: String = command.chars().take(100).collect();
         if let What::Unseen(why) = &self.what {
             return format!("ended: {why}; {}", first.escape_debug());
+        }
+        if let What::Remote(url) = &self.what {
+            let (name, url) = (self.path.escape_debug(), url.escape_debug());
+            return format!("added: remote {name} at {url}; for {}", first.escape_debug());
         }
         let verb = match self.what {
             What::Kept(_) => "check out",
