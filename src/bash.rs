@@ -21,6 +21,7 @@ mod tests;
 
 pub use listing::Listed;
 pub use risk::{risk, task};
+pub use variables::runs_value;
 
 use std::collections::HashMap;
 use std::mem;
@@ -29,6 +30,8 @@ use tree_sitter::{ParseOptions, Parser};
 
 /// The most bytes of a command line that is split. Nobody writes a rule for a longer line.
 const LONGEST: usize = 4_000;
+/// The most bytes of a file of commands that is read as one.
+const LARGEST: usize = 50_000;
 /// The parser is stopped after this many reports of its progress. It reports after each hundred operations.
 const STEPS: u32 = 20_000;
 /// How many command lines may be nested in one.
@@ -59,6 +62,8 @@ pub struct Script {
     /// The folders in which the commands may run because of `cd`: absolute, or relative to the folder in which the line
     /// starts.
     pub folders: Vec<String>,
+    /// The variables that are set, with the texts of their values. The words over which a loop goes have no name.
+    pub assigned: Vec<(String, String)>,
     /// The texts that were taken for command lines, each with its depth. Nested programs, such as `watch "watch …"`,
     /// would add the same text many times.
     nested: HashMap<String, (usize, Surety)>,
@@ -154,6 +159,16 @@ impl Script {
         script
     }
 
+    /// What a file of commands may run. `None` if the file is too long or does not parse.
+    pub fn of_file(text: &str) -> Option<Script> {
+        let mut script = Script { folders: vec![String::new()], ..Script::default() };
+        let tree = dash::tree(text).filter(|_| text.len() <= LARGEST)?;
+        let mut walk =
+            walk::Walk { text, script: &mut script, depth: 0, level: 0, texts: Vec::new() };
+        walk.program(&tree);
+        (!tree.root_node().has_error()).then_some(script)
+    }
+
     /// Adds what another command line, such as the text of `sh -c`, may run.
     fn add(&mut self, line: &str, depth: usize) {
         if line.len() > LONGEST {
@@ -216,6 +231,7 @@ impl Script {
         add(&mut inner);
         self.nested = inner.nested;
         self.unclear = self.unclear.take().or(inner.unclear);
+        self.assigned.extend(inner.assigned);
         let commands = inner.commands.into_iter();
         self.commands.extend(commands.map(|it| Simple { surety: it.surety.max(surety), ..it }));
         let is_guess = surety == Surety::Guess;

@@ -135,6 +135,11 @@ pub(super) fn value(name: &str) -> Value {
     }
 }
 
+/// Whether programs run the value of this variable, or a file that it names.
+pub fn runs_value(name: &str) -> bool {
+    matches!(value(name), Value::Command | Value::Options(_) | Value::Names | Value::Settings)
+}
+
 /// Whether setting this variable changes no command's meaning.
 pub(super) fn harmless(name: &str) -> bool {
     value(name) == Value::Harmless

@@ -149,6 +149,9 @@ impl Walk<'_> {
     /// Visits a word that is not part of a command, such as the text of a here-string.
     fn loose(&mut self, node: Node<'_>) {
         let word = self.word(&[node]);
+        if node.parent().is_some_and(|it| it.kind() == "for_statement") {
+            self.script.assigned.push((String::new(), word.shown().to_owned()));
+        }
         self.open(&word);
     }
 
@@ -255,6 +258,7 @@ impl Walk<'_> {
         }
         if let Some(value) = node.child_by_field_name("value") {
             let word = self.word(&[value]);
+            self.script.assigned.push((name.clone(), word.shown().to_owned()));
             self.open(&word);
             wrapper::assigned(self.script, &name, word.fixed(), self.depth);
         }
@@ -266,6 +270,7 @@ impl Walk<'_> {
         let all: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
         for it in self.words(&all) {
             if let Some((name, value)) = it.fixed().and_then(|it| it.split_once('=')) {
+                self.script.assigned.push((name.to_owned(), value.to_owned()));
                 wrapper::assigned(self.script, name, Some(value), self.depth);
             }
         }

@@ -1,16 +1,20 @@
 //! Files of the project that git's configuration and the files for a folder's environment name: programs, and further
 //! files of settings. Programs outside of the sandbox run them like the files that name them.
 
+mod entered;
 mod git;
 mod words;
 
 pub(super) use git::Listed;
 
 use super::path::{normal, trail};
+use entered::Entered;
 use git::{Kind, Setting};
 use std::collections::BTreeSet;
-use std::env;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 use tokio::sync::watch;
 
 /// Variables of the environment by which git finds programs.
@@ -34,40 +38,21 @@ const FILES: [&str; 4] =
     ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR"];
 /// Files of the user that git reads if they exist.
 const USUAL: [&str; 3] = [".gitconfig", ".config/git/config", ".config/git/attributes"];
-/// Files that run when the project is entered. Other files that they name run with them.
-const ENTERED: [&str; 6] = [
-    ".envrc",
-    ".mise.toml",
-    ".config/mise.toml",
-    "mise.local.toml",
-    "mise.toml",
-    "mise/config.toml",
-];
-/// The first words of lines in these files by which they run or read other files.
-const LOADS: [&str; 22] = [
-    ".",
-    "_",
-    "_.file",
-    "_.source",
-    "bash",
-    "cd",
-    "dotenv",
-    "dotenv_if_exists",
-    "enter",
-    "env_file",
-    "eval",
-    "file",
-    "leave",
-    "node",
-    "python",
-    "python3",
-    "script",
-    "sh",
-    "source",
-    "source_env",
-    "source_env_if_exists",
-    "zsh",
-];
+/// Files of shell commands that run when the project is entered. Other files that they name run with them.
+const ENTERED: [&str; 5] =
+    [".envrc", ".envrc.local", ".autoenv.zsh", ".env.zsh", ".autoenv_leave.zsh"];
+/// The folders in which mise looks for its files.
+const MISE: [&str; 7] =
+    ["", ".config", ".config/mise", ".config/mise/conf.d", ".mise", "mise", ".mise/conf.d"];
+/// Programs that prompts, shells and editors run by their names. Nobody installs them in a project.
+const CALLED: &str = " asdf atuin awk bash basename bat cat chmod code cp curl cut date dash diff direnv dirname du emacs \
+    env exa eza fd fdfind file find fish fzf gawk gh glab gpg gpg2 gpg-agent grep egrep head hg hostname id jj jq kill \
+    kubectl lazygit less ln ls man mise mkdir mktemp mv nu nvim open pass pbcopy pbpaste powerline-go ps pwsh readlink \
+    realpath rg rm rtx scp screen sed sh sleep sort ssh ssh-add ssh-agent starship stat stty su sudo svn tail tee test \
+    tig tmux touch tput tr tree-sitter tty uname uniq vi vim wc wget which whoami wl-copy wl-paste xclip xdg-open xsel \
+    yadm zoxide zsh git git-lfs delta difft cc gcc clang c++ g++ make cargo rustc rustup ";
+/// The most programs of a folder that are looked at.
+const MOST: usize = 1000;
 /// The file that direnv reads if a line names no other.
 const DOTENV: &str = ".env";
 /// The names of hooks, which are programs in the folder for hooks.
@@ -178,19 +163,63 @@ impl Search {
 
     /// What the files for the environment of the project name.
     fn files(&mut self) {
-        for name in ENTERED {
-            let Ok(text) = crate::regular::read_to_string(&self.root.join(name)) else { continue };
-            let loads = |line: &&str| {
-                let mut words = line.split(|c: char| c.is_whitespace() || c == '=');
-                let first = words.find(|it| !it.is_empty()).unwrap_or_default();
-                LOADS.contains(&first) || first.contains('/')
-            };
-            for word in text.lines().filter(loads).flat_map(words::tokens) {
-                self.word(&word, "");
-            }
+        let text = |it: &Path| crate::regular::read_to_string(it).ok();
+        let texts: Vec<_> = ENTERED.iter().filter_map(|it| text(&self.root.join(it))).collect();
+        for text in texts {
             if text.contains("dotenv") {
                 self.keep(&self.root.join(DOTENV), false);
             }
+            self.entered(&Entered::shell(&text));
+        }
+        let folders = MISE.iter().filter_map(|it| fs::read_dir(self.root.join(it)).ok());
+        let files = folders.flatten().flatten().map(|it| it.path()).filter(|it| is_of_mise(it));
+        for text in files.filter_map(|it| text(&it)).collect::<Vec<_>>() {
+            self.entered(&Entered::mise(&text));
+        }
+    }
+
+    fn entered(&mut self, it: &Entered) {
+        for folder in &it.folders {
+            for word in &it.words {
+                self.word(word, folder);
+            }
+            for word in &it.sure {
+                let path = self.whole(&self.root.join(folder), word);
+                self.keep(&path, false);
+                if path.is_dir() && normal(&path) != self.root {
+                    entered::WITHIN.iter().for_each(|it| self.keep(&path.join(it), false));
+                }
+            }
+            for word in &it.whole {
+                let path = normal(&self.whole(&self.root.join(folder), word));
+                if path != self.root {
+                    self.keep(&path, true);
+                }
+            }
+        }
+        for value in &it.values {
+            let path = self.whole(&self.root, value);
+            if path.metadata().is_ok_and(|it| it.is_file() && it.mode() & 0o111 != 0) {
+                self.keep(&path, false);
+            }
+        }
+        for folder in &it.programs {
+            self.programs(&self.whole(&self.root, folder));
+        }
+    }
+
+    /// A folder in which a shell finds programs. Its scripts are locked, and the names of programs that everybody has.
+    fn programs(&mut self, folder: &Path) {
+        let folder = normal(folder);
+        if !folder.starts_with(&self.root) {
+            return;
+        }
+        for name in CALLED.split_whitespace() {
+            self.keep(&folder.join(name), true);
+        }
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten().take(MOST);
+        for path in entries.map(|it| it.path()).filter(|it| is_script(it)) {
+            self.keep(&path, false);
         }
     }
 
@@ -266,3 +295,26 @@ impl Search {
             || first.bytes().all(|it| it.is_ascii_uppercase() || it == b'_')
     }
 }
+
+/// Whether mise reads a file of this name.
+fn is_of_mise(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_in = |of: &str| path.parent().is_some_and(|it| it.ends_with(of));
+    let is_named = ["mise.", ".mise.", "config.", ".rtx"].iter().any(|it| name.starts_with(it));
+    name.ends_with(".toml") && (is_named || is_in("conf.d"))
+}
+
+/// Whether a file begins like a script that a person has written, and not like one that a tool has installed.
+fn is_script(path: &Path) -> bool {
+    const INSTALLED: [&str; 5] = [".venv", "venv", "node_modules", "target", "vendor"];
+    let is_installed = path.iter().any(|it| INSTALLED.iter().any(|of| it == *of));
+    let begins = || {
+        let mut start = [0; 2];
+        let open = crate::regular::open_unlinked(fs::OpenOptions::new().read(true), path);
+        open.and_then(|mut it| it.read_exact(&mut start)).is_ok() && start == *b"#!"
+    };
+    !is_installed && begins()
+}
+
+#[cfg(test)]
+mod tests;

@@ -183,14 +183,17 @@ fn what_the_file_for_the_environment_of_the_project_loads_is_locked() {
         return;
     }
     let scene = Scene::start(|it| {
-        it.file(".envrc", "dotenv\nsource_env env/more\nwatch_file Cargo.lock\n. ./env/third.sh\n")
-            .file(
-                "mise.toml",
-                "[env]\n_.file = 'env/mise.env'\n[tasks.a]\nsources = ['src/a.rs']\n",
-            )
+        it.file(
+            ".envrc",
+            "dotenv\nsource_env env/more\nwatch_file Cargo.lock\nhas nix && . ./env/third.sh\nPATH_add tools\n",
+        )
+        .file(
+            "mise.toml",
+            "[env]\n_.file = 'env/mise.env'\nA = \"{{ exec(command='./env/run') }}\"\n[tasks.a]\nsources = ['src/a.rs']\n",
+        )
     });
-    let locked = [".env", "env/more", "env/third.sh", "env/mise.env"];
-    let free = ["Cargo.lock", "src/a.rs"];
+    let locked = [".env", "env/more", "env/third.sh", "env/mise.env", "env/run", "tools/git"];
+    let free = ["Cargo.lock", "src/a.rs", "tools/mine"];
     let said = shell(&scene, writing(&scene, locked.into_iter().chain(free)));
     for it in locked {
         assert_eq!(scene.on_disk(it), None, "{it}: {said}");
