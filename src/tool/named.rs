@@ -187,7 +187,9 @@ impl Search {
                 let path = self.whole(&self.root.join(folder), word);
                 self.keep(&path, false);
                 if path.is_dir() && normal(&path) != self.root {
-                    entered::WITHIN.iter().for_each(|it| self.keep(&path.join(it), false));
+                    for it in entered::WITHIN {
+                        self.keep(&path.join(it), false);
+                    }
                 }
             }
             for word in &it.whole {

@@ -70,9 +70,9 @@ impl Known {
             branch(it).is_some_and(|of| (is_new || moved()) && !self.leads(of, it, new))
         };
         let is_mark = |it: &&(String, String)| part(it).is_some_and(|it| it.1 == MARK);
-        let unmarked = move |it: &&(String, String)| match new.contains(*it) {
-            true => it.1 != "true",
-            false => part(it).is_some_and(|it| urls(new, it.0).next().is_some()),
+        let unmarked = move |it: &&(String, String)| {
+            let stays = || part(it).is_some_and(|it| urls(new, it.0).next().is_some());
+            if new.contains(*it) { it.1 != "true" } else { stays() }
         };
         let marks = old.symmetric_difference(new).filter(is_mark).filter(unmarked);
         new.iter().filter(is_refused).chain(marks)
@@ -308,6 +308,6 @@ mod tests {
         let name = "a\"b\\c";
         let added = Added { name: name.to_owned(), url: String::new() };
         let read = settings(&Added::mark(&[added])).unwrap();
-        assert_eq!(Vec::from_iter(read)[0].0, format!("remote.{name}.skipfetchall"));
+        assert_eq!(read.first().unwrap().0, format!("remote.{name}.skipfetchall"));
     }
 }

@@ -142,10 +142,8 @@ fn carried(
     }
     let added = known.added(&old, &new);
     let end = if after.ends_with('\n') { "" } else { "\n" };
-    let marked = match added.is_empty() {
-        true => after.to_owned(),
-        false => format!("{after}{end}{}", Added::mark(&added)),
-    };
+    let mark = Added::mark(&added);
+    let marked = if added.is_empty() { after.to_owned() } else { format!("{after}{end}{mark}") };
     match replace(file, before, &marked) {
         Ok(()) => Ok(added),
         Err(fault) => why(&crate::text::cause(&fault)),

@@ -229,7 +229,9 @@ impl Entered {
             "layout" => {
                 let of = |it: &&(&str, &str)| texts().next() == Some(it.0);
                 self.programs.extend(LAYOUTS.iter().find(of).map(|it| it.1.to_owned()));
-                arguments.iter().for_each(|it| self.word(it));
+                for it in arguments {
+                    self.word(it);
+                }
             }
             "cd" | "pushd" => self.folders.extend(texts().flat_map(tokens)),
             it if OTHERS.contains(&it) => (),

@@ -141,8 +141,9 @@ fn every_command_of_the_files_for_a_folder_is_read_for_what_it_runs() {
 
 #[test]
 fn what_the_files_for_a_folder_only_mention_stays_free() {
-    let locked = FREE.iter().filter(|(text, path)| found(".envrc", text).contains(*path));
-    assert_eq!(Vec::from_iter(locked), Vec::<&(&str, &str)>::new());
+    let is_locked = |(text, path): &&(&str, &str)| found(".envrc", text).contains(*path);
+    let locked: Vec<_> = FREE.iter().filter(is_locked).collect();
+    assert_eq!(locked, Vec::<&(&str, &str)>::new());
     let tasks = "[tasks.a]\nrun = 's/j.sh'\nsources = ['src/a.rs']\n[env]\nDATA = 's/data.db'\n";
     assert_eq!(found("mise.toml", tasks), BTreeSet::new());
 }
