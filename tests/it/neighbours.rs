@@ -11,7 +11,9 @@ use serde_json::json;
 const OPTIONS: &str = "local chat, out = require('caliban.chat.chats').current, {}
     for part, buf in pairs({ transcript = chat.transcript, composer = chat.composer }) do
       for name, info in pairs(vim.api.nvim_get_all_options_info()) do
-        if info.scope == 'win' and name ~= 'scroll' then
+        -- the values of the bars are texts
+        local is_text = name == 'winbar' or name == 'statusline'
+        if info.scope == 'win' and name ~= 'scroll' and not is_text then
           local win = vim.fn.win_findbuf(buf)[1]
           local value = vim.api.nvim_get_option_value(name, { scope = 'local', win = win })
           out[#out + 1] = ('%s %s=%s'):format(part, name, tostring(value))
@@ -64,6 +66,64 @@ fn assert_same(left: &str, right: &str) {
     let other: Vec<&str> = left.lines().collect();
     let new: Vec<&str> = right.lines().filter(|it| !other.contains(it)).collect();
     assert!(new.is_empty(), "{}", new.join("\n"));
+}
+
+#[test]
+fn the_windows_of_another_conversation_have_the_same_options() {
+    let server = Server::start();
+    let plain = opened(&server, "").lua_str(OPTIONS);
+    for keys in ["<Esc>:Caliban new<CR>", "<Esc><C-w>k:Caliban new<CR>"] {
+        let nvim = opened(&server, "");
+        nvim.keys(keys);
+        nvim.wait_session("main-2");
+        nvim.wait(|it| it.phase() == "idle", "the new conversation");
+        assert_same(&plain, &nvim.lua_str(OPTIONS));
+        nvim.keys("<C-^>");
+        nvim.wait_session("main");
+        assert_same(&plain, &nvim.lua_str(OPTIONS));
+    }
+}
+
+/// All options that are not of a window or a buffer, and the values that new windows and buffers get. Neovim itself sets
+/// the latter of 'syntax' with each filetype.
+const GLOBALS: &str = "local out = {}
+    for name in pairs(vim.api.nvim_get_all_options_info()) do
+      local value = vim.api.nvim_get_option_value(name, { scope = 'global' })
+      out[#out + 1] = name ~= 'syntax' and ('%s=%s'):format(name, tostring(value)) or nil
+    end
+    table.sort(out)
+    return table.concat(out, '\\n')";
+
+#[test]
+fn no_window_changes_an_option_of_the_user() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(100, 40).file("a.txt", "one\n"));
+    nvim.keys(":edit a.txt<CR>");
+    let before = nvim.lua_str(GLOBALS);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Project");
+    let todos = json!([{ "text": "Read", "status": "pending" }, { "text": "Write" }]);
+    let call = json!({ "action": "write", "todos": todos });
+    server.reply(Reply::new().call("t1", "todo", call));
+    server.reply(Reply::said("I see."));
+    nvim.ask("@a.txt go", "I see.");
+    let with_chat = nvim.lua_str(GLOBALS);
+    for (opens, shown, closes) in [
+        ("gl", "Todo · 0 of 2", "gl"),
+        ("g?", "Keys · q closes", "q"),
+        ("i@a.txt<Esc>K", "Sent with the message · q closes", "q:%d<CR>"),
+    ] {
+        nvim.keys(opens);
+        nvim.wait_screen(shown);
+        // a window to read has no ruler
+        let during = nvim.lua_str(GLOBALS).replace("ruler=false", "ruler=true");
+        assert_same(&with_chat, &during);
+        nvim.keys(closes);
+        nvim.wait(|it| it.lua_str(GLOBALS) == with_chat, &format!("the options after {opens}"));
+    }
+    nvim.keys(":Caliban close<CR>");
+    nvim.wait(|it| it.lua_str(GLOBALS).contains("breakat= \t!@"), "the option as it was");
+    assert_same(&before, &nvim.lua_str(GLOBALS));
 }
 
 #[test]

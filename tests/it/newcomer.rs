@@ -1,5 +1,8 @@
 //! What a newcomer sees and presses in the first hour, on a screen of 80 columns and 24 rows.
 
+mod keys;
+mod rows;
+
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;

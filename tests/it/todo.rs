@@ -240,12 +240,15 @@ fn the_window_of_the_todo_list_is_updated_and_never_takes_the_focus() {
     let focus = || nvim.lua_str("return vim.fn.win_getid() .. vim.fn.bufname()");
     let before = focus();
     nvim.command("Caliban todo");
-    assert_eq!(window(&nvim), "Todo · 0 of 2|[ ] look|[ ] write");
+    assert_eq!(window(&nvim), "Todo · 0 of 2 · :Caliban todo closes|[ ] look|[ ] write");
     nvim.wait_screen("[ ] look");
     server.reply(todo("c2", update("look", "in_progress")));
     let gate = server.reply(Reply::new().gate().text("Two."));
     nvim.lua("require('caliban').ask('more')", &[]);
-    nvim.wait(|nvim| window(nvim) == "Todo · 0 of 2|[>] look|[ ] write", "the new state");
+    nvim.wait(
+        |nvim| window(nvim) == "Todo · 0 of 2 · :Caliban todo closes|[>] look|[ ] write",
+        "the new state",
+    );
     nvim.wait_phase("sending");
     gate.release();
     nvim.wait_phase("idle");
@@ -258,7 +261,7 @@ fn the_window_of_the_todo_list_is_updated_and_never_takes_the_focus() {
     nvim.command("Caliban todo");
     assert_eq!(window(&nvim), "");
     nvim.command("Caliban todo");
-    assert_eq!(window(&nvim), "Todo · 0 of 2|[>] look|[ ] write");
+    assert_eq!(window(&nvim), "Todo · 0 of 2 · :Caliban todo closes|[>] look|[ ] write");
     let done =
         json!([{"text": "look", "status": "completed"}, {"text": "write", "status": "completed"}]);
     server.reply(todo("c3", json!({"action": "update", "todos": done})));
@@ -277,7 +280,7 @@ fn the_window_of_the_list_does_not_cover_a_question() {
         nvim.keys(":Caliban<CR>");
         nvim.ask("go", "One.");
         nvim.keys("<C-w>kgl");
-        let list = "Todo · 0 of 3|[ ] look|[ ] write|[ ] test";
+        let list = "Todo · 0 of 3 · gl closes|[ ] look|[ ] write|[ ] test";
         nvim.wait(|nvim| window(nvim) == list, "the list");
         server.reply(Reply::new().call("c2", "shell", json!({ "command": "echo ran > out" })));
         server.reply(Reply::said("Over."));

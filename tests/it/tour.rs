@@ -98,6 +98,39 @@ fn the_words_of_each_step_of_the_tour_are_on_the_screen_when_they_are_needed() {
 }
 
 #[test]
+fn the_first_hunk_of_the_tour_is_visible_in_its_file() {
+    for (columns, rows) in SIZES {
+        let nvim = Nvim::start(&sample().size(columns, rows));
+        nvim.keys(":edit greet.py<CR>:Caliban<CR>ihello<Esc><CR>");
+        nvim.wait_phase("reviewing");
+        nvim.wait_screen("-     return \"Hello \" + name");
+        nvim.wait(
+            |it| it.screen().matches("return f\"Hello, {name}.\"").count() == 2,
+            "both lines",
+        );
+    }
+}
+
+#[test]
+fn the_keys_that_the_tour_names_work_on_the_list_and_in_the_file() {
+    let nvim = Nvim::start(&sample().size(80, 24));
+    nvim.keys(":edit greet.py<CR>:Caliban<CR>ihello<Esc><CR>");
+    nvim.wait_phase("reviewing");
+    for go in ["<Tab>", "<C-w>tgg]h"] {
+        nvim.keys(go);
+        for key in ["\\a", "\\r"] {
+            nvim.keys(key);
+            nvim.wait_hunks(1);
+            nvim.keys("u");
+            nvim.wait_hunks(2);
+        }
+    }
+    nvim.keys(":Caliban<CR><Esc><Tab>]h");
+    nvim.wait(|it| it.lua_str("return vim.fn.expand('%:t')") == "greet.py", "the file");
+    assert!(!nvim.lua_str("return vim.fn.execute('messages')").contains("E21"));
+}
+
+#[test]
 fn the_tour_gives_the_code_its_rows_while_the_user_is_there() {
     let nvim = Nvim::start(&sample().size(80, 24));
     nvim.keys(":edit greet.py<CR>:Caliban<CR>ihello<Esc><CR>");

@@ -32,6 +32,35 @@ function M.count(win)
   return now ~= last
 end
 
+--- Scrolls a window that has empty rows below the transcript's end, so that the lines above fill these rows.
+---@param win integer
+---@param buf integer the transcript
+function M.pull(win, buf)
+  local last, info = api.nvim_buf_line_count(buf), fn.getwininfo(win)[1]
+  local top = math.min(info.topline, last)
+  ---@param line integer
+  ---@return boolean # whether the window can show all lines from this one on
+  local function fits(line)
+    return api.nvim_win_text_height(win, { start_row = line - 1 }).all <= info.height
+  end
+  while fn.line('w$', win) == last and top > 1 and fits(top - 1) do
+    top = top - 1
+  end
+  if top < info.topline then
+    api.nvim_win_call(win, function()
+      fn.winrestview({ topline = top, skipcol = 0 })
+    end)
+  end
+end
+
+--- Scrolls all windows of a chat that have empty rows below the end.
+---@param chat caliban.Chat
+function M.fill(chat)
+  for _, win in ipairs(fn.win_findbuf(chat.transcript)) do
+    M.pull(win, chat.transcript)
+  end
+end
+
 --- Goes to the end in all windows of this tab that show the transcript, except in the current window, where the user
 --- reads.
 ---@param chat caliban.Chat

@@ -14,16 +14,17 @@ local seen ---@type string?
 --- Neovim's default of 'breakat'.
 local default = api.nvim_get_option_info2('breakat', {}).default
 
---- Whether the current tab shows a transcript, and no window of the user's in it wraps at 'breakat' ('linebreak'). The
---- window that was opened for a plan wraps like a transcript.
+--- Whether the current tab shows a transcript, and no window of the user's in it wraps at 'breakat' ('linebreak').
+--- Caliban's other windows wrap like a transcript.
 ---@return boolean
 local function wanted()
-  local chats, shown = require('caliban.chat.chats'), false
+  local chats, scratch = require('caliban.chat.chats'), require('caliban.editor.scratch')
+  local shown = false
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
     local buf = api.nvim_win_get_buf(win)
     local chat = chats.of(buf)
     shown = shown or chat ~= nil and chat.transcript == buf
-    local is_ours = chat or vim.w[win].caliban_plan
+    local is_ours = chat or vim.w[win].caliban_plan or scratch.made(buf)
     if not is_ours and vim.wo[win].linebreak and vim.wo[win].wrap then
       return false
     end

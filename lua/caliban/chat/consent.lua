@@ -413,9 +413,13 @@ local function find(chat)
   if win and block then
     require('caliban.chat.reading').go(win, row + (block.head or 0) + 1)
   elseif win and not chat.question then
-    local waits = require('caliban.chat.plan_keys').row(chat)
-      or chat.listing and require('caliban.chat.changes').first(chat)
-    local _ = waits and require('caliban.chat.reading').go(win, waits + 1)
+    local plan = require('caliban.chat.plan_keys').row(chat)
+    local change, head = nil, nil ---@type integer?, integer?
+    if not plan and chat.listing then
+      change, head = require('caliban.chat.changes').first(chat)
+    end
+    local waits = plan or change
+    local _ = waits and require('caliban.chat.reading').go(win, waits + 1, head and head + 1)
   end
   return win
 end

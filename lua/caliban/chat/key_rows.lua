@@ -75,7 +75,20 @@ function M.on_worker(act)
   end
 end
 
---- The keys that only the model's questions have.
+--- Returns keys that run an action on the list of changes.
+---@param chat caliban.Chat
+---@param name 'because'|'back'|'enter'|'toggle' a function of `caliban.chat.changes.keys`
+---@return string? keys nil if the cursor is not on the list of changes
+function M.on_list(chat, name)
+  local on = chat.listing and require('caliban.chat.changes').under(chat)
+  return on
+      and require('caliban.chat.at_once').keys(function()
+        require('caliban.chat.changes.keys')[name](chat)
+      end)
+    or nil
+end
+
+--- The keys that only the model's questions have, and `u`, which the list of changes has too.
 ---@param on fun(name: caliban.QuestionKey, key: string, with?: any): fun(chat: caliban.Chat): string|false
 ---@return caliban.Key[]
 local function choices(on)
@@ -87,7 +100,11 @@ local function choices(on)
     local key = tostring(n)
     add(key, 'on a question with options: choose option ' .. key, on('choose', key, n))
   end
-  add('u', 'on a question with options: go back to the previous question', on('back', 'u'))
+  local desc =
+    'on a question with options: the previous question; on a change: take a decision back'
+  add('u', desc, function(chat)
+    return on('back', 'u')(chat) or M.on_list(chat, 'back') or false
+  end)
   return rows
 end
 

@@ -30,7 +30,7 @@ local function at_once(fn)
   return require('caliban.chat.at_once').keys(fn)
 end
 
-local on_worker = key_rows.on_worker
+local on_worker, on_list = key_rows.on_worker, key_rows.on_list
 
 --- A key on a question.
 ---@param name caliban.QuestionKey
@@ -42,17 +42,6 @@ local function on_question(name, key, with)
     local block = under(chat, { 'ask' })
     return require('caliban.chat.question_keys')[name](chat, block, key, with)
   end
-end
-
---- Returns keys that run an action on the list of changes.
----@param chat caliban.Chat
----@param name 'because'|'enter'|'toggle' a function of `caliban.chat.changes.keys`
----@return string? keys nil if the cursor is not on the list of changes
-local function on_list(chat, name)
-  local on = chat.listing and require('caliban.chat.changes').under(chat)
-  return on and at_once(function()
-    require('caliban.chat.changes.keys')[name](chat)
-  end) or nil
 end
 
 ---@param chat caliban.Chat

@@ -37,14 +37,15 @@ end
 ---@param chat caliban.Chat
 ---@return string? # nil if it does nothing there
 function M.enters(chat)
-  local listing = chat.listing
-  if listing and listing.on_hunk then
-    return '<CR> go to the change'
+  local change = chat.listing and require('caliban.chat.changes').under(chat)
+  local r = change and change.r
+  if change and r and api.nvim_buf_is_loaded(r.buf) then
+    return change.hunk and '<CR> go to the change' or '<CR> go to the file'
   elseif M.under(chat, { 'queue' }) then
     return '<CR> edit'
   elseif require('caliban.chat.workers').under(chat) then
     return '<CR> open its chat'
-  elseif M.fold(chat) or listing and require('caliban.chat.changes').under(chat) then
+  elseif M.fold(chat) or change then
     return '<CR> open or close'
   end
 end

@@ -282,7 +282,7 @@ end
 local function write(chat, follow, fn, except)
   local buf = chat.transcript
   local followers = require('caliban.chat.followers')
-  local before = followers.note(chat, follow, except)
+  local before, total = followers.note(chat, follow, except), chat.total
   vim.bo[buf].modifiable = true
   local ok, result = pcall(fn)
   vim.bo[buf].modifiable = false
@@ -298,6 +298,9 @@ local function write(chat, follow, fn, except)
   end
   if chat.question and ok then
     require('caliban.chat.reading').follow(chat, following)
+  end
+  if chat.total < total or chat.question then
+    require('caliban.chat.below').fill(chat)
   end
   if not ok then
     error(result, 0)
@@ -425,6 +428,8 @@ function M.review(chat, lines, waits, follow)
     update_lines(chat, block, row, lines)
     marks.set(chat, block, row)
     top = row
+    -- the list's first line is empty
+    return waits and api.nvim_get_current_buf() ~= chat.transcript and row + 1 or nil
   end)
   return top
 end

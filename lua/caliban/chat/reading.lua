@@ -137,12 +137,13 @@ function M.follow(chat, windows)
   end
 end
 
---- Goes to the question's first line.
+--- Goes to the first line of what waits for the user, and shows the lines from `top` on: all of them, or the first ones.
 ---@param win integer
 ---@param first integer
-function M.go(win, first)
+---@param top? integer the first line that is shown; default: `first`
+function M.go(win, first, top)
+  show(win, top or first, true)
   api.nvim_win_set_cursor(win, { first, 0 })
-  show(win, first, true)
 end
 
 return M

@@ -49,6 +49,17 @@ function M.close()
   end
 end
 
+--- The title: the count, and the key that closes the window where the user is.
+---@param chat caliban.Chat
+---@return string
+local function title(chat)
+  local count = M.count(chat) or { done = 0, all = 0 }
+  local buf = api.nvim_get_current_buf()
+  local key = (buf == chat.transcript or buf == chat.composer) and 'gl' or ':Caliban todo'
+  local text = (' Todo · %d of %d · %s closes '):format(count.done, count.all, key)
+  return require('caliban.editor.icons').of(text)
+end
+
 --- Where the window is: at the upper right of the chat, or of the screen if this tab does not show the chat.
 ---@param chat caliban.Chat
 ---@param lines string[]
@@ -60,11 +71,11 @@ local function place(chat, lines)
   end
   local columns = over and api.nvim_win_get_width(over) or vim.o.columns
   local rows = over and api.nvim_win_get_height(over) or vim.o.lines
-  local width = 15 -- of the title
+  local head = title(chat)
+  local width = api.nvim_strwidth(head)
   for _, line in ipairs(lines) do
     width = math.max(width, math.min(api.nvim_strwidth(line), math.floor(columns / 2)))
   end
-  local count = M.count(chat) or { done = 0, all = 0 }
   local config = {
     relative = over and 'win' or 'editor',
     win = over,
@@ -76,7 +87,7 @@ local function place(chat, lines)
     focusable = false,
     style = 'minimal',
     border = require('caliban.editor.icons').border(),
-    title = require('caliban.editor.icons').of(' Todo · %d of %d '):format(count.done, count.all),
+    title = head,
     hide = false,
   }
   return config ---@as vim.api.keyset.win_config
@@ -184,7 +195,7 @@ local function open(chat)
   options.breakindentopt = 'shift:4'
   options.winfixbuf = true
   local group = api.nvim_create_augroup('caliban_todo', {})
-  api.nvim_create_autocmd({ 'WinResized', 'VimResized', 'WinClosed', 'TabEnter' }, {
+  api.nvim_create_autocmd({ 'WinResized', 'VimResized', 'WinClosed', 'WinEnter', 'TabEnter' }, {
     group = group,
     desc = 'caliban: move the window of the to-do list',
     callback = vim.schedule_wrap(draw),

@@ -106,6 +106,7 @@ local function watch_sizes()
       for _, chat in ipairs(require('caliban.chat.chats').all) do
         show_again(chat)
         M.refit(chat)
+        require('caliban.chat.below').fill(chat)
       end
     end,
   })
@@ -118,6 +119,7 @@ local function watch_sizes()
         layout.fit(chat)
         show_again(chat)
         M.decorate(chat)
+        require('caliban.chat.below').fill(chat)
       end
     end,
   })
@@ -229,7 +231,8 @@ function M.entered(chat, buf)
       local view = api.nvim_win_call(win, vim.fn.winsaveview) ---@type vim.fn.winsaveview.ret
       require('caliban.chat.bare').clear(win)
       set(win, plain)
-      local chars = vim.o.fillchars
+      -- not `vim.o`: that may be the value which a rule of Caliban's has in the current window
+      local chars = vim.go.fillchars
       set(win, {
         signcolumn = buf == chat.transcript and 'yes:1' or 'no',
         -- wrapped rows are indented by the width of the text that 'formatlistpat' matches

@@ -34,12 +34,22 @@ function M.guard(buf)
   end
 end
 
+local made = {} ---@type table<integer, true?>
+
 --- Creates a buffer that is not listed and has no file ('buftype' is `nofile`).
 ---@return integer
 function M.new()
   local buf = api.nvim_create_buf(false, true)
+  made[buf] = true
   M.guard(buf)
   return buf
+end
+
+--- Whether `new` has created a buffer.
+---@param buf integer
+---@return boolean
+function M.made(buf)
+  return made[buf] == true
 end
 
 return M

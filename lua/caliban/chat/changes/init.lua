@@ -76,6 +76,7 @@ end
 --- The row of the first change that waits, or of the first file if the list shows no changes.
 ---@param chat caliban.Chat
 ---@return integer? # from 0; nil if nothing waits
+---@return integer? head the row of the list's first line
 function M.first(chat)
   local order = require('caliban.chat.order')
   local found ---@type integer?
@@ -83,21 +84,47 @@ function M.first(chat)
   local listing = chat.listing
   for i, item in ipairs(block and listing and listing.waits and listing.items or {}) do
     if item.hunk then
-      return row + i - 1
+      return row + i - 1, row + 1
     end
     found = found or item.acts and row + i - 1 or nil
+  end
+  return found, found and row + 1
+end
+
+--- The last file of the list in which a decision can be taken back.
+---@param chat caliban.Chat
+---@return caliban.Review?
+function M.decided(chat)
+  local found ---@type caliban.Review?
+  for _, it in ipairs(chat.listing and chat.listing.files or {}) do
+    found = state.count(it.r) > 0 and it.r.decided and it.r or found
   end
   return found
 end
 
---- Maps the keys for decisions while the cursor is on an item, and unmaps the keys elsewhere.
+--- The first hunk of a list.
+---@param listing caliban.Listing
+---@return caliban.Item?
+local function first_hunk(listing)
+  for _, item in ipairs(listing.items) do
+    if item.hunk then
+      return item
+    end
+  end
+end
+
+--- Maps the keys for decisions while the cursor is on an item, and unmaps the keys elsewhere. Shows the hunk under the
+--- cursor in the windows of its file; in the tour, also the first hunk of a list in which the cursor is not.
 ---@param chat caliban.Chat
 local function map(chat)
   local buf = chat.transcript
   local waits = chat.listing and list.count(chat.listing) > 0
   local on = waits and api.nvim_get_current_buf() == buf and M.under(chat) or nil
-  if chat.listing then
-    chat.listing.on_hunk = on and on.hunk ~= nil or false
+  local tours = waits and not on and chat.status and chat.status.tour
+  local shown = on or tours and chat.listing and first_hunk(chat.listing) or nil
+  local r, hunk = shown and shown.r, shown and shown.hunk
+  if r and hunk and api.nvim_buf_is_loaded(r.buf) then
+    require('caliban.review.ui.jump').peek(r, hunk)
   end
   local mappings = on and require('caliban.chat.changes.mappings').all or nil
   require('caliban.chat.cursor_keys').set(buf, 'change', mappings)
@@ -113,30 +140,6 @@ local function listen(chat)
       map(chat)
     end,
   })
-end
-
---- Scrolls windows that have empty rows below the transcript's end, so that lines of the transcript
---- fill these rows.
----@param chat caliban.Chat
-local function fill(chat)
-  local last = api.nvim_buf_line_count(chat.transcript)
-  for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
-    local info = vim.fn.getwininfo(win)[1]
-    local top, rows = math.min(info.topline, last), info.height
-    ---@param line integer
-    ---@return boolean # whether the window can show all lines from this one on
-    local function fits(line)
-      return api.nvim_win_text_height(win, { start_row = line - 1 }).all <= rows
-    end
-    while vim.fn.line('w$', win) == last and top > 1 and fits(top - 1) do
-      top = top - 1
-    end
-    if top < info.topline then
-      api.nvim_win_call(win, function()
-        vim.fn.winrestview({ topline = top })
-      end)
-    end
-  end
 end
 
 --- Maps the keys of the list in the composer too while a change waits, where they lead to the list.
@@ -166,11 +169,9 @@ function M.refresh(chat, follow)
   lead(chat, waits)
   local top = require('caliban.chat.paint').review(chat, lines, waits, follow ~= false)
   if top then
-    local shrinks = #items < #listing.items
     listing.items = items
     require('caliban.chat.changes.drawing').draw(chat, top, lines, items)
     map(chat)
-    local _ = shrinks and fill(chat)
     require('caliban.chat.todo').avoid(chat)
   end
 end
@@ -209,6 +210,7 @@ function M.toggle(chat, item)
       vim.fn.winrestview({ topline = math.min(vim.fn.line('w0'), top + 1) })
     end
   end
+  require('caliban.chat.below').fill(chat)
 end
 
 -------------------------------------------------------------------------------------------- updates

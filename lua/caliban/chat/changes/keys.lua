@@ -91,6 +91,27 @@ function M.go(chat)
   return true
 end
 
+--- Takes back the last decision in the file under the cursor, as `u` in the file does.
+---@param chat caliban.Chat
+function M.back(chat)
+  local it = item(chat)
+  local r = it and it.r or it and list.decided(chat)
+  local say = require('caliban.editor.notify').show
+  if not (r and api.nvim_buf_is_loaded(r.buf) and r.decided) then
+    return say('No decision to take back here. In the file, u takes back the change itself.')
+  end
+  local before = r.decided
+  api.nvim_buf_call(r.buf, function()
+    vim.cmd('silent undo')
+    require('caliban.review.hunks.tracking').sync(r)
+    if r.decided == before then
+      vim.cmd('silent redo')
+      local name = require('caliban.review.named').shown(r)
+      say(('You have typed in %s since. u there takes that back first.'):format(name))
+    end
+  end)
+end
+
 --- Opens or closes the hunks of the file under the cursor, or the whole list.
 ---@param chat caliban.Chat
 function M.toggle(chat)

@@ -25,7 +25,6 @@ local ROOM = 57
 ---@field spread? boolean whether the list shows its files, not only its first line
 ---@field items caliban.Item[] the item of each line of the block
 ---@field waits? boolean whether a change is pending
----@field on_hunk? boolean whether the cursor is on a hunk of the list
 
 ---@class caliban.Item a line of the list: for a hunk (`r`, `hunk`), a file (`r`, `listed`) or all changes (`session`)
 ---@field acts boolean whether keys can decide on the item

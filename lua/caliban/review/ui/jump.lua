@@ -59,6 +59,41 @@ local function reach(row, last)
   end
 end
 
+--- Puts the current window's cursor on a row of the file, and shows the hunk there.
+---@param r caliban.Review
+---@param row integer
+local function place(r, row)
+  api.nvim_win_set_cursor(0, { row + 1, 0 })
+  vim.cmd('normal! zv')
+  local _, hunk = tracking.at(r, row)
+  local last = row + math.max(hunk and #hunk.new or 0, 1) - 1
+  require('caliban.review.ui.overlay').uncover(r.buf, last)
+  reach(row, last)
+end
+
+--- Shows a hunk in a window of this tab that shows its file, unless one of them shows the hunk already. The current window
+--- stays as it is.
+---@param r caliban.Review
+---@param hunk caliban.Hunk
+function M.peek(r, hunk)
+  local row = math.min(hunk.start, api.nvim_buf_line_count(r.buf) - 1)
+  local last = row + math.max(#hunk.new, 1)
+  local found ---@type integer?
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if api.nvim_win_get_buf(win) == r.buf then
+      if vim.fn.line('w0', win) <= row + 1 and vim.fn.line('w$', win) >= last then
+        return
+      end
+      found = win ~= api.nvim_get_current_win() and win or found
+    end
+  end
+  if found then
+    api.nvim_win_call(found, function()
+      place(r, row)
+    end)
+  end
+end
+
 --- Puts the cursor on a row of the file, and adds its previous position to the jump list.
 ---@param r caliban.Review
 ---@param row integer
@@ -67,12 +102,7 @@ local function land(r, row)
   if r.buf ~= api.nvim_get_current_buf() then
     show(r)
   end
-  api.nvim_win_set_cursor(0, { row + 1, 0 })
-  vim.cmd('normal! zv')
-  local _, hunk = tracking.at(r, row)
-  local last = row + math.max(hunk and #hunk.new or 0, 1) - 1
-  require('caliban.review.ui.overlay').uncover(r.buf, last)
-  reach(row, last)
+  place(r, row)
 end
 
 --- Goes to a hunk.
