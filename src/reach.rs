@@ -9,7 +9,7 @@ mod table;
 mod tests;
 
 use index::Index;
-pub use locks::{Lock, Locks, TAKEN_BACK, locked};
+pub use locks::{Lock, Locks, TAKEN_BACK, locked, started};
 use pattern::{Pattern, overlap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -171,7 +171,8 @@ pub fn in_home() -> impl Iterator<Item = &'static str> {
 /// Those patterns of the table without a `*` that are about files with secrets, as paths below the home folder.
 pub fn secrets_in_home() -> impl Iterator<Item = &'static str> {
     let patterns = ROWS.iter().filter(|it| it.kind == Kind::Ask).flat_map(|it| it.paths);
-    patterns.filter(|it| !it.starts_with(['/', '~']) && !it.contains('*')).copied()
+    let patterns = patterns.map(|it| it.trim_start_matches("~/"));
+    patterns.filter(|it| !it.starts_with('/') && !it.contains('*'))
 }
 
 impl Rules {

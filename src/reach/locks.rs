@@ -59,6 +59,20 @@ pub fn locked() -> impl Iterator<Item = &'static str> {
     patterns().map(|it| it.0).filter(|it| !it.contains('*'))
 }
 
+/// The paths below the home folder that run, or name programs, when a shell, an editor or a tool of the user's starts.
+pub fn started() -> impl Iterator<Item = &'static str> {
+    const STARTS: [&str; 5] = [
+        "runs when a shell starts",
+        "runs when an editor starts",
+        "runs when a command-line tool starts",
+        "runs when you log in, or at set times",
+        "lets others in, or names programs that are run",
+    ];
+    let rows = ROWS.iter().filter(|it| STARTS.contains(&it.why));
+    let all = rows.flat_map(|it| it.paths).map(|it| it.trim_start_matches("~/"));
+    all.filter(|it| it.starts_with('.') && !it.contains('*'))
+}
+
 /// The ending that the name of a file gets when the file is taken back. A number or a word may follow.
 pub const TAKEN_BACK: &str = ".refused";
 
@@ -190,7 +204,22 @@ mod tests {
         ".lsp",
         "hie.yaml",
         ".RData",
+        "rust-toolchain.toml",
+        ".hg/hgrc-not-shared",
+        ".hg/sharedpath",
+        ".jj/repo/config-id",
+        ".lfsconfig",
+        "mise.lock",
     ];
+
+    #[test]
+    fn the_start_files_of_shells_editors_and_tools_are_known() {
+        let all: Vec<_> = started().collect();
+        for it in [".bashrc", ".config/fish", ".config/nvim", ".ssh", ".config/systemd", ".psqlrc"]
+        {
+            assert!(all.contains(&it), "{it}");
+        }
+    }
 
     #[test]
     fn files_that_other_programs_run_are_locked_and_what_builds_write_is_not() {
@@ -213,6 +242,7 @@ mod tests {
             ".config",
             ".jj",
             ".jj/repo",
+            ".jj/repo/store",
         ] {
             assert_eq!(find(path), Some(Lock::Above), "{path}");
         }
@@ -228,7 +258,7 @@ mod tests {
             ".gitignore",
             ".git/index",
             ".git/HEAD",
-            ".jj/repo/store",
+            ".jj/repo/op_store",
             ".python-version",
             ".cargo/registry",
             ".editorconfig",

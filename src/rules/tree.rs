@@ -5,6 +5,7 @@ use super::Rules;
 use super::commands::WRITERS;
 use crate::bash::{Script, Simple, Word};
 use crate::reach::{Reading, Writing};
+use crate::text::unseen;
 use std::path::{Path, PathBuf};
 
 /// The most names for which one pattern may stand. Nobody can judge more.
@@ -75,12 +76,14 @@ impl Rules {
     pub(super) fn astray(&self, folder: &str, written: &str) -> Option<String> {
         let reach = self.reach.as_ref()?;
         self.led(folder, written).into_iter().find_map(|it| match reach.reading(&it) {
-            _ if !self.roots.iter().any(|root| it.starts_with(root)) => {
-                Some(format!("`{written}` leads through a link out of the project."))
-            }
-            Reading::Asked(why) | Reading::Never(why) => {
-                Some(format!("`{written}` leads through a link to a file that {why}."))
-            }
+            _ if !self.roots.iter().any(|root| it.starts_with(root)) => Some(format!(
+                "`{written}` leads through a link out of the project, to `{}`.",
+                self.shown(&it)
+            )),
+            Reading::Asked(why) | Reading::Never(why) => Some(format!(
+                "`{written}` leads through a link to `{}`, which {why}.",
+                self.shown(&it)
+            )),
             Reading::Free => None,
         })
     }
@@ -89,11 +92,18 @@ impl Rules {
     pub(super) fn kept_behind(&self, folder: &str, written: &str) -> Option<String> {
         let reach = self.reach.as_ref()?;
         self.led(folder, written).into_iter().find_map(|it| match reach.writing(&it) {
-            Writing::Reviewed(why) | Writing::Never(why) => {
-                Some(format!("`{written}` leads through a link to a file that {why}."))
-            }
+            Writing::Reviewed(why) | Writing::Never(why) => Some(format!(
+                "`{written}` leads through a link to `{}`, which {why}.",
+                self.shown(&it)
+            )),
             Writing::Free => None,
         })
+    }
+
+    /// A path for a sentence, in one line and with each deceptive character spelt out.
+    fn shown(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.root).unwrap_or(path);
+        unseen::name(&unseen::exact(&below.to_string_lossy())).into_owned()
     }
 
     /// The paths to which a word of a command leads.

@@ -2,7 +2,7 @@
 
 use super::{Open, Session, State};
 use crate::event::{Access, Grant, Mode};
-use crate::message::{Block, CallId, ExcerptKind, Origin, Role};
+use crate::message::{Block, Builtin, CallId, ExcerptKind, Message, Origin, Role};
 use crate::policy::{self, Decision};
 use crate::rules::{Judgement, Leak, Verdict};
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,9 @@ impl Exposure {
         *self == Exposure::None
     }
 }
+
+/// The most fetches of a turn among which may be addresses that only pages have named.
+const FETCHES: usize = 8;
 
 impl Session {
     /// The judgement of the user's rules about a call, with what strangers' texts in the conversation add to it.
@@ -172,32 +175,48 @@ impl Session {
         granted.chain(own).cloned().collect()
     }
 
-    /// Whether the user, a page or a result of a search has named this whole address. Files and outputs of commands do
-    /// not count, even if the user has given a file to the model: a command or the model can write any address into
-    /// them.
+    /// Whether the user has named this whole address, or a page or a result of a search has. Files and outputs of commands
+    /// do not count, even if the user has given a file to the model: a command or the model can write any address into
+    /// them. Which of a page's addresses the model fetches tells the page something, so after some fetches of a turn only
+    /// those of the user count.
     fn is_named(&self, url: &str) -> bool {
         let said =
             self.messages.iter().flat_map(|it| it.blocks.iter().map(move |block| (it.role, block)));
-        let is_task = self.parent.is_some();
-        said.filter(|it| it.0 == Role::User || matches!(it.1, Block::Searched(_))).any(|(_, it)| {
+        let said = said.filter(|it| it.0 == Role::User || matches!(it.1, Block::Searched(_)));
+        let mut by_page = false;
+        for (_, it) in said {
             match it {
                 // a subagent's task is the words of a model
-                Block::Text { .. } if is_task => false,
-                Block::Searched(it) => it.results.iter().any(|it| it.url == url),
-                Block::Text { text } => names(text, url),
+                Block::Text { .. } if self.parent.is_some() => (),
+                Block::Text { text } if names(text, url) => return true,
                 Block::Excerpt(it) => match it.kind {
-                    ExcerptKind::Page => it.path == url || names(&it.text, url),
-                    ExcerptKind::Clipboard => names(&it.text, url),
-                    _ => names(&it.keyword, url),
+                    ExcerptKind::Page if it.path == url => return true,
+                    ExcerptKind::Page => by_page |= names(&it.text, url),
+                    ExcerptKind::Clipboard if names(&it.text, url) => return true,
+                    ExcerptKind::Clipboard => (),
+                    _ if names(&it.keyword, url) => return true,
+                    _ => (),
                 },
+                Block::Searched(it) => by_page |= it.results.iter().any(|it| it.url == url),
                 Block::Answer(answer) => {
                     let is_page = |from: &Origin| matches!(from, Origin::Web(_));
-                    answer.foreign.as_ref().is_some_and(|it| is_page(&it.from))
-                        && names(&answer.text, url)
+                    by_page |= answer.foreign.as_ref().is_some_and(|it| is_page(&it.from))
+                        && names(&answer.text, url);
                 }
-                _ => false,
+                _ => (),
             }
-        })
+        }
+        by_page && self.fetches() <= FETCHES
+    }
+
+    /// The number of pages that the model has wanted since the user's last words.
+    fn fetches(&self) -> usize {
+        let is_user = |it: &&Message| {
+            it.role == Role::User && it.blocks.iter().any(|it| matches!(it, Block::Text { .. }))
+        };
+        let turn = self.messages.iter().rev().take_while(|it| !is_user(it));
+        let is_fetch = |it: &&Block| matches!(it, Block::Call(it) if it.is_of(Builtin::Fetch));
+        turn.flat_map(|it| &it.blocks).filter(is_fetch).count()
     }
 }
 

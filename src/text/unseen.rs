@@ -6,6 +6,7 @@
 mod tests;
 
 use std::borrow::Cow;
+use unicode_normalization::char::{compose, is_combining_mark};
 
 /// How a character deceives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,8 @@ enum Kind {
     Selector,
     /// Looks like a space, but is not a space.
     Blank,
+    /// A sign of a script that is drawn around or under the characters after it.
+    Around,
 }
 
 fn kind(c: char) -> Option<Kind> {
@@ -32,6 +35,13 @@ fn kind(c: char) -> Option<Kind> {
             Kind::Direction
         }
         '\u{200c}' | '\u{200d}' => Kind::Joiner,
+        '\u{600}'..='\u{605}'
+        | '\u{6dd}'
+        | '\u{890}'
+        | '\u{891}'
+        | '\u{8e2}'
+        | '\u{110bd}'
+        | '\u{110cd}' => Kind::Around,
         '\u{180b}'..='\u{180d}'
         | '\u{180f}'
         | '\u{fe00}'..='\u{fe0f}'
@@ -116,7 +126,7 @@ fn belongs(kind: Kind, before: Option<char>) -> bool {
 /// text are not spelt out.
 pub fn is_marked(c: char, before: Option<char>) -> bool {
     match kind(c) {
-        None | Some(Kind::Blank | Kind::Control) => false,
+        None | Some(Kind::Blank | Kind::Control | Kind::Around) => false,
         Some(kind) => !belongs(kind, before),
     }
 }
@@ -142,13 +152,14 @@ pub fn name(text: &str) -> Cow<'_, str> {
     spelt.replace('\n', "[U+000A]").replace('\t', "[U+0009]").into()
 }
 
-/// The text of a question, with every deceptive character spelt out, also in emoji. In a word with ASCII letters or
-/// digits, characters that look like ASCII are spelt out too.
+/// The text of a question, with every deceptive character spelt out, also in emoji, and every mark that is drawn over
+/// other characters, but for accents and the marks of scripts that need them. In a word with ASCII letters or digits,
+/// characters that look like ASCII are spelt out too.
 pub fn exact(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         return Cow::Borrowed(text);
     }
-    let text = spelt_where(text, |c, _| kind(c).is_some()).0;
+    let text = without_marks(&spelt_where(text, |c, _| kind(c).is_some()).0);
     let mut out = String::with_capacity(text.len());
     let ends = |c: char| c.is_whitespace() || (c.is_ascii() && !c.is_ascii_alphanumeric());
     for word in text.split_inclusive(ends) {
@@ -157,6 +168,37 @@ pub fn exact(text: &str) -> Cow<'_, str> {
         out.push_str(&spelt_where(word, is_twin).0);
     }
     Cow::Owned(out)
+}
+
+/// A text in which marks are spelt out that neither make one letter with the letter before them, as accents do, nor
+/// belong to the script of this letter.
+fn without_marks(text: &str) -> String {
+    let (mut out, mut base) = (String::with_capacity(text.len()), None);
+    for c in text.chars() {
+        if !is_combining_mark(c) {
+            base = Some(c);
+            out.push(c);
+            continue;
+        }
+        let whole = base.and_then(|it| compose(it, c));
+        if whole.is_none() && !base.is_some_and(|it| is_of_script(c, it)) {
+            spell(&mut out, c);
+            continue;
+        }
+        base = whole.or(base);
+        out.push(c);
+    }
+    out
+}
+
+/// Whether a mark belongs to a script, that of the letter before it, and not to all scripts.
+fn is_of_script(mark: char, before: char) -> bool {
+    let is_general = matches!(mark, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}'
+        | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{302a}'..='\u{302f}' | '\u{3099}' | '\u{309a}'
+        | '\u{a66f}'..='\u{a67d}' | '\u{fe20}'..='\u{fe2f}' | '\u{1cf00}'..='\u{1cf46}' | '\u{1d165}'..='\u{1d244}');
+    // the blocks of these scripts have 128 characters, or some of them together 256
+    let is_near = u32::from(mark).abs_diff(u32::from(before)) < 0x100;
+    !is_general && is_near && before >= '\u{590}' && before.is_alphabetic()
 }
 
 fn is_plain(text: &str) -> bool {

@@ -15,7 +15,7 @@ use super::Desk;
 use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
 use super::git::remotes::Known;
-use super::named::{Listed, named};
+use super::named::{Listed, Starts, is_within, named};
 use super::planted::{Agreed, Nested, Places};
 use crate::chance;
 use crate::reach;
@@ -101,6 +101,10 @@ pub struct Confinement {
     seen: Arc<watch::Sender<Seen>>,
     /// Where the repository's branches went at that time.
     known: Arc<OnceCell<Known>>,
+    /// The start files of the user's, at that time.
+    starts: Arc<OnceLock<Starts>>,
+    /// Whether all of the project runs when a shell or an editor starts.
+    is_start: Arc<OnceLock<bool>>,
     /// The settings of git for the project, as the last command found them.
     listed: Arc<watch::Sender<Listed>>,
     /// The repositories in folders of the project, as the last command found them.
@@ -148,6 +152,7 @@ impl Confinement {
             baseline: Arc::default(),
             seen: Arc::default(),
             known: Arc::default(),
+            starts: Arc::default(),
             network: Arc::default(),
             ..self
         }
@@ -174,12 +179,15 @@ impl Confinement {
     }
 
     /// Whether commands run in a complete sandbox, which protects files and has no network. False until `probe` has
-    /// finished. False too if a command could replace the repository's folder, because this folder is a link.
+    /// finished. False too if a command could replace the repository's folder, because this folder is a link, and if all
+    /// files of the project run when a shell or the like starts.
     pub fn contains(&self, root: &Path) -> bool {
         let is_full = self.strength.get() == Some(&Some(Strength::Full));
         let is_link = |it: &str| root.join(it).is_symlink();
         let is_replaceable = [".git", ".git/config", ".git/hooks"].iter().any(|it| is_link(it));
-        self.settings.is_on && is_full && !self.settings.network && !is_replaceable
+        let is_within = || dirs::home_dir().is_some_and(|home| is_within(root, &home));
+        let is_start = *self.is_start.get_or_init(is_within);
+        self.settings.is_on && is_full && !self.settings.network && !is_replaceable && !is_start
     }
 
     /// The same sandbox for one command, to which the user has opened these hosts. If `is_closed`, rules open no others.
@@ -296,7 +304,7 @@ impl Confinement {
     async fn places(&self, desk: &Desk) -> Result<Places, String> {
         let common = of_worktree(&desk.root).filter(|_| !self.is_apart);
         let (common_dir, home) = (common.as_deref(), desk.home.as_deref());
-        let named = named(&desk.root, common_dir, home, &self.listed).await?;
+        let named = named(&desk.root, common_dir, home, &self.listed, &self.starts).await?;
         let places = Places::new(&desk.root, common).naming(&named).unlocking(&self.unlocked);
         let nested = self.nested.borrow().clone();
         let nesting = tokio::task::spawn_blocking(move || places.nesting(nested));

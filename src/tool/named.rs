@@ -3,9 +3,11 @@
 
 mod entered;
 mod git;
+mod starts;
 mod words;
 
 pub(super) use git::Listed;
+pub(super) use starts::{Starts, is_within};
 
 use super::path::{normal, trail};
 use entered::Entered;
@@ -14,6 +16,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::{env, fs};
 use tokio::sync::watch;
 
@@ -94,11 +97,12 @@ pub(super) async fn named(
     common: Option<&Path>,
     home: Option<&Path>,
     last: &watch::Sender<Listed>,
+    starts: &Arc<OnceLock<Starts>>,
 ) -> Result<Vec<PathBuf>, String> {
     let settings = git::settings(root, common, home, last).await?;
     let git = common.map_or_else(|| root.join(".git"), Path::to_owned);
     let top = super::git::top(root).to_owned();
-    let (root, home) = (root.to_owned(), home.map(Path::to_owned));
+    let (root, home, starts) = (root.to_owned(), home.map(Path::to_owned), starts.clone());
     let searching = move || {
         let mut search = Search { root, top, git, home, found: BTreeSet::new() };
         for it in settings.iter() {
@@ -106,6 +110,7 @@ pub(super) async fn named(
         }
         search.environment();
         search.files();
+        search.starts(&starts);
         search.found.into_iter().collect()
     };
     tokio::task::spawn_blocking(searching).await.map_err(|it| it.to_string())
@@ -175,6 +180,18 @@ impl Search {
         let files = folders.flatten().flatten().map(|it| it.path()).filter(|it| is_of_mise(it));
         for text in files.filter_map(|it| text(&it)).collect::<Vec<_>>() {
             self.entered(&Entered::mise(&text));
+        }
+    }
+
+    /// The user's start files, as far as they lie in the project or lead there, and what they name in it.
+    fn starts(&mut self, starts: &OnceLock<Starts>) {
+        let Some(home) = self.home.clone() else { return };
+        let starts = starts.get_or_init(|| Starts::new(&self.root, &home));
+        for path in &starts.paths {
+            self.keep(path, true);
+        }
+        for it in &starts.named {
+            self.entered(it);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::workers::{answers, coordinator, ended, states, told};
 use super::*;
 use crate::event::{HandOff, SessionId, WorkerId, WorkerState};
-use crate::message::Origin;
+use crate::message::{Found, Origin, Searched, ToolCall};
 
 #[test]
 fn an_empty_or_cut_reply_does_not_end_the_workers() {
@@ -82,6 +82,33 @@ fn an_address_in_a_hand_off_does_not_count_as_named_by_the_user() {
     let url = "https://a.org/?d=1".to_owned();
     let judged = session.judged(&Access::Fetch { url, host: "a.org".to_owned() });
     assert_eq!(judged.leak, Some(crate::rules::Leak::Unnamed));
+}
+
+#[test]
+fn after_some_fetches_of_a_turn_an_address_that_only_a_page_has_named_needs_consent() {
+    let mut session = coordinator();
+    let call = |tool: &str| {
+        let (id, input) = (CallId("c".into()), Arguments::Json(json!({})));
+        Block::Call(ToolCall { id, tool: tool.into(), input })
+    };
+    let url = "https://a.org/x".to_owned();
+    let results = vec![Found { title: String::new(), url: url.clone() }];
+    let page = Block::Searched(Searched { results, ..Searched::default() });
+    session.messages.push(Message::new(Role::Assistant, vec![page]));
+    let judged = |session: &Session| {
+        let (url, host) = (url.clone(), "a.org".to_owned());
+        session.judged(&Access::Fetch { url, host }).leak
+    };
+    for n in 1..=9 {
+        assert_eq!(judged(&session), None, "{n}");
+        let calls = vec![call("fetch"), call("read")];
+        session.messages.push(Message::new(Role::Assistant, calls));
+    }
+    assert!(session.is_tainted());
+    assert_eq!(judged(&session), Some(crate::rules::Leak::Unnamed));
+    let said = Block::Text { text: "go on".into() };
+    session.messages.push(Message::new(Role::User, vec![said]));
+    assert_eq!(judged(&session), None);
 }
 
 #[test]

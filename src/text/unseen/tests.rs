@@ -67,3 +67,35 @@ fn look_alike_letters_are_spelt_out_within_ascii_words() {
         assert_eq!(exact(text), shown);
     }
 }
+
+#[test]
+fn no_mark_is_drawn_over_an_ascii_character_of_a_question_unless_both_are_one_letter() {
+    let marks = ('\u{80}'..=char::MAX).filter(|it| is_combining_mark(*it));
+    let mut count = 0;
+    for mark in marks {
+        for before in ['a', 'Z', '0', '-', '/', '.', ' ', '\u{2500}'] {
+            let (text, shown) =
+                (format!("{before}{mark}"), format!("{before}[U+{:04X}]", u32::from(mark)));
+            if compose(before, mark).is_none() {
+                assert_eq!(exact(&text), shown, "{text:?}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 10_000, "{count}");
+    for c in ['\u{8e2}', '\u{110bd}', '\u{600}', '\u{6dd}'] {
+        assert_eq!(exact(&format!("a{c}1")), format!("a[U+{:04X}]1", u32::from(c)));
+    }
+}
+
+#[test]
+fn accents_and_the_marks_of_scripts_that_need_them_stay_readable_in_questions() {
+    for text in [
+        "cafe\u{301} nai\u{308}ve Vie\u{323}\u{302}t",
+        "\u{438}\u{306} \u{3b1}\u{301}",
+        "\u{5e9}\u{5b8}\u{5dc}\u{5d5}\u{5b9}\u{5dd} \u{645}\u{64f}\u{62d}\u{64e}",
+        "\u{939}\u{93f}\u{928}\u{94d}\u{926}\u{940} \u{0e1b}\u{0e35}\u{0e48} \u{ba4}\u{bae}\u{bbf}\u{bb4}\u{bcd}",
+    ] {
+        assert_eq!(exact(text), text);
+    }
+}

@@ -15,7 +15,9 @@ impl Confinement {
         }
         let common = of_worktree(&desk.root);
         let (git, home) = (common.as_deref(), desk.home.as_deref());
-        let Ok(named) = named(&desk.root, git, home, &self.listed).await else { return paths };
+        let Ok(named) = named(&desk.root, git, home, &self.listed, &self.starts).await else {
+            return paths;
+        };
         let locks = Places::new(&desk.root, common).naming(&named).locks();
         let is_named = |it: &PathBuf| {
             let below = it.strip_prefix(&desk.root).ok().and_then(|it| it.to_str());

@@ -150,14 +150,9 @@ impl Baseline {
         for (name, id) in new.take(REFERENCES) {
             let tree = ["ls-tree", "-r", "-z", "--full-tree", id];
             let listed = self.checkout.run(tree, WAIT).await.unwrap_or_default();
-            for it in listed.split(|it| *it == 0) {
-                let text = String::from_utf8_lossy(it);
-                let Some((about, path)) = text.split_once('\t') else { continue };
-                let fields: Vec<&str> = about.split(' ').collect();
-                let blob = fields.first().zip(fields.get(2)).and_then(|it| Blob::of(it.0, it.1));
-                let name = name.strip_prefix("refs/heads/").unwrap_or(name).to_owned();
-                all.extend(blob.map(|it| (self.checkout.tree.join(path), it, name)));
-            }
+            let name = name.strip_prefix("refs/heads/").unwrap_or(name);
+            let tree = self.tree(&listed).into_iter();
+            all.extend(tree.map(|(path, blob)| (path, blob, name.to_owned())));
         }
         let is_locked = |path: &Path| {
             let below = path.strip_prefix(root).ok().and_then(Path::to_str);
@@ -180,6 +175,27 @@ impl Baseline {
             }
         }
         held
+    }
+
+    /// The contents that a path, and the paths below it, have in the commit that is checked out.
+    pub(in crate::tool) async fn checked_out(&self, path: &Path) -> BTreeMap<PathBuf, Blob> {
+        let Some(name) = self.name(path) else { return BTreeMap::new() };
+        let tree =
+            ["--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", name];
+        let listed = self.checkout.run(tree, WAIT).await.unwrap_or_default();
+        self.tree(&listed).into_iter().collect()
+    }
+
+    /// The files of a tree, as git lists it.
+    fn tree(&self, listed: &[u8]) -> Vec<(PathBuf, Blob)> {
+        let entry = |it: &[u8]| {
+            let text = String::from_utf8_lossy(it);
+            let (about, path) = text.split_once('\t')?;
+            let fields: Vec<&str> = about.split(' ').collect();
+            let blob = Blob::of(fields.first()?, fields.get(2)?)?;
+            Some((self.checkout.tree.join(path), blob))
+        };
+        listed.split(|it| *it == 0).filter_map(entry).collect()
     }
 
     /// The commit that is checked out.

@@ -95,7 +95,7 @@ const LAYOUTS: [(&str, &str); 3] =
 const ROOT: [&str; 4] = ["{{config_root}}", "{{ config_root }}", "{{cwd}}", "{{ cwd }}"];
 
 /// What such a file names.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Entered {
     /// Words that may be paths, as they read or because there is such a file.
     pub(super) words: BTreeSet<String>,
@@ -127,6 +127,14 @@ impl Entered {
             }),
         }
         all.assignments();
+        all
+    }
+
+    /// What a start file of the user's names, in the language of a shell or in another one.
+    pub(super) fn start(text: &str) -> Entered {
+        let mut all = Entered::shell(text);
+        let is_whole = |it: &String| it.starts_with(['/', '~']) || it.starts_with("$HOME/");
+        all.words.extend(tokens(text).into_iter().filter(is_whole));
         all
     }
 

@@ -3,7 +3,8 @@ use crate::tool::path::normal;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Lines of `.envrc`, each with what it has a shell run or read. There is a file `s/j.sh`.
 const LINES: &[(&str, &str)] = &[
@@ -114,16 +115,21 @@ fn found(file: &str, text: &str) -> BTreeSet<String> {
     }
     fs::set_permissions(root.join("s/run"), fs::Permissions::from_mode(0o755)).unwrap();
     fs::write(root.join(file), text).unwrap();
-    let mut search = Search {
-        top: root.clone(),
+    searched(&root, &home, Search::files)
+}
+
+/// The paths below the root that a search finds.
+fn searched(root: &Path, home: &Path, search: impl FnOnce(&mut Search)) -> BTreeSet<String> {
+    let mut it = Search {
+        top: root.to_owned(),
         git: root.join(".git"),
-        home: Some(home),
+        home: Some(home.to_owned()),
         found: BTreeSet::new(),
-        root: root.clone(),
+        root: root.to_owned(),
     };
-    search.files();
-    let below = |it: PathBuf| normal(&it).strip_prefix(&root).unwrap().display().to_string();
-    search.found.into_iter().map(below).collect()
+    search(&mut it);
+    let below = |it: PathBuf| normal(&it).strip_prefix(root).unwrap().display().to_string();
+    it.found.into_iter().map(below).collect()
 }
 
 #[test]
@@ -146,4 +152,62 @@ fn what_the_files_for_a_folder_only_mention_stays_free() {
     assert_eq!(locked, Vec::<&(&str, &str)>::new());
     let tasks = "[tasks.a]\nrun = 's/j.sh'\nsources = ['src/a.rs']\n[env]\nDATA = 's/data.db'\n";
     assert_eq!(found("mise.toml", tasks), BTreeSet::new());
+}
+
+/// Start files of the user's, each with its text and a path in the repository of dotfiles that runs because of it.
+const STARTS: &[(&str, &str, &str)] = &[
+    (".bashrc", "-> bashrc", "bashrc"),
+    (".bashrc", "-> bashrc", "aliases.sh"),
+    (".bashrc", ". ~/project/more.sh", "more.sh"),
+    (".zshrc", "export DOTS=~/project\nfor f in $DOTS/zsh/*.zsh; do . $f; done", "zsh"),
+    (".profile", "export PATH=$HOME/project/bin:$PATH", "bin/git"),
+    (".tmux.conf", "source-file ~/project/tmux.conf", "tmux.conf"),
+    (".config/fish", "-> fish", "fish"),
+    (".config/nvim", "-> nvim", "nvim/init.lua"),
+    (".config/nvim", "-> nvim", "nvim/lua"),
+    (".config/nvim/init.lua", "-> init.lua", "init.lua"),
+    (".config/kitty/kitty.conf", "-> kitty.conf", "kitty.conf"),
+    (".config/systemd/user/a.service", "-> a.service", "a.service"),
+];
+
+#[test]
+fn start_files_in_a_repository_of_dotfiles_are_locked_with_what_they_run() {
+    for (name, text, path) in STARTS {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().canonicalize().unwrap();
+        let root = home.join("project");
+        fs::create_dir_all(root.join("zsh")).unwrap();
+        fs::write(root.join("bashrc"), ". ~/project/aliases.sh\n").unwrap();
+        fs::create_dir_all(home.join(name).parent().unwrap()).unwrap();
+        match text.strip_prefix("-> ") {
+            Some(to) => std::os::unix::fs::symlink(root.join(to), home.join(name)).unwrap(),
+            None => fs::write(home.join(name), text).unwrap(),
+        }
+        if name.ends_with(['h', 'm']) || path.contains('/') {
+            let _ = fs::create_dir_all(root.join(path));
+        } else {
+            let _ = fs::OpenOptions::new().append(true).create(true).open(root.join(path));
+        }
+        let found = searched(&root, &home, |it| it.starts(&OnceLock::new()));
+        assert!(found.contains(*path), "{name} {text}: {found:?}");
+    }
+}
+
+#[test]
+fn in_neovim_s_own_folder_what_neovim_runs_is_locked_and_other_start_folders_are_no_projects() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().canonicalize().unwrap();
+    let root = home.join(".config/nvim");
+    fs::create_dir_all(&root).unwrap();
+    fs::create_dir_all(home.join(".ssh")).unwrap();
+    fs::create_dir_all(home.join(".config/fish/functions")).unwrap();
+    let found = searched(&root, &home, |it| it.starts(&OnceLock::new()));
+    for it in ["init.lua", "lua", "after", "plugin"] {
+        assert!(found.contains(it), "{it}");
+    }
+    assert!(!found.contains("README.md") && !super::is_within(&root, &home));
+    for it in [".ssh", ".config/fish/functions"] {
+        assert!(super::is_within(&home.join(it), &home), "{it}");
+    }
+    assert!(!super::is_within(&home, &home));
 }

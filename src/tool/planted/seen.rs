@@ -50,9 +50,10 @@ pub(super) fn look(
     Ok(())
 }
 
-/// Whether this is a file `.git`, which names the folder of a repository.
+/// Whether this is a file `.git` or `.jj/repo`, which names the folder of a repository.
 fn is_mark(path: &Path) -> bool {
-    path.ends_with(".git") && path.symlink_metadata().is_ok_and(|it| !it.is_dir())
+    (path.ends_with(".git") || path.ends_with(".jj/repo"))
+        && path.symlink_metadata().is_ok_and(|it| !it.is_dir())
 }
 
 /// The names in a folder; none if it is no folder. If the user has no right to list the user's own folder, the user gets

@@ -42,6 +42,9 @@ impl Tracked {
     /// file may be written at this moment: then its beginning suffices.
     pub(super) async fn is_known(&mut self, path: &Path, is_last: bool) -> bool {
         let Some(now) = marks(path) else { return false };
+        if is_last && !self.is_checked_out(path, &now).await {
+            return false;
+        }
         if !self.origins.contains_key(path) {
             let blobs = self.baseline.blobs(path).await;
             let origin = Origin { blobs, seen: Marks::new(), whole: None };
@@ -74,6 +77,21 @@ impl Tracked {
             origin.whole = Some(now.clone());
         }
         origin.seen = now;
+        true
+    }
+
+    /// Whether the commit that is checked out has each of these files as it is on disk. Else the content came from
+    /// another branch, and not by a checkout.
+    async fn is_checked_out(&self, path: &Path, now: &Marks) -> bool {
+        let blobs = self.baseline.checked_out(path).await;
+        for file in now.keys() {
+            let Some((blob, (is_link, bytes))) = blobs.get(file).zip(content(file)) else {
+                return false;
+            };
+            if blob.is_link != is_link || self.baseline.id(bytes).await.as_ref() != Some(&blob.id) {
+                return false;
+            }
+        }
         true
     }
 

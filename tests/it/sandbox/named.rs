@@ -203,6 +203,29 @@ fn what_the_file_for_the_environment_of_the_project_loads_is_locked() {
     }
 }
 
+#[test]
+fn no_command_writes_the_user_s_start_files_in_a_repository_of_dotfiles() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| {
+        it.file("bashrc", ". ~/dots/aliases.sh\n").file("nvim/init.lua", "").file("notes.md", "")
+    });
+    let setup = &scene.nvim.setup;
+    let home = setup.dir().join("home");
+    let link = std::os::unix::fs::symlink::<std::path::PathBuf, std::path::PathBuf>;
+    link(setup.path(""), home.join("dots")).unwrap();
+    link(setup.path("bashrc"), home.join(".bashrc")).unwrap();
+    fs::create_dir_all(home.join(".config")).unwrap();
+    link(setup.path("nvim"), home.join(".config/nvim")).unwrap();
+    let locked = ["bashrc", "aliases.sh", "nvim/init.lua", "nvim/lua/a.lua"];
+    let said = shell(&scene, writing(&scene, locked.into_iter().chain(["notes.md"])));
+    for it in locked {
+        assert_ne!(scene.on_disk(it).as_deref(), Some("evil\n"), "{it}: {said}");
+    }
+    assert_eq!(scene.on_disk("notes.md").as_deref(), Some("evil\n"), "{said}");
+}
+
 /// A repository in a folder, whose configuration runs a program.
 const EVIL: &str = "git init -q evil; printf '[core]\\n\\tfsmonitor = touch %s/ran; false\\n' \"$PWD\" >> evil/.git/config";
 

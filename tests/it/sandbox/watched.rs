@@ -133,6 +133,25 @@ w more; echo worse > .envrc; w .git/refused/.envrc; echo taken; read x";
 }
 
 #[test]
+fn the_content_of_another_branch_gets_to_a_locked_path_by_no_way_but_a_checkout() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    let root = scene.nvim.setup.path("");
+    let evil = "set -e; git checkout -q -b evil; echo evil > .envrc; git add .envrc; git commit -qm evil; git checkout -q main";
+    let made = std::process::Command::new("bash").args(["-c", evil]).current_dir(&root).output();
+    assert!(made.unwrap().status.success());
+    for way in ["git show evil:.envrc > .envrc", "git archive evil .envrc | tar x"] {
+        let (said, _) =
+            call(&scene, "shell", json!({ "command": format!("{way}; echo done") }), "");
+        assert!(said.contains("done"), "{said}");
+        assert_eq!(scene.on_disk(".envrc"), None, "{way}: {said}");
+    }
+    assert_eq!(scene.on_disk(".git/refused/.envrc").as_deref(), Some("evil\n"));
+}
+
+#[test]
 fn no_command_makes_the_root_a_repository_or_names_a_remote_in_a_file() {
     if !is_full() {
         return;
