@@ -25,6 +25,9 @@ pub struct Inquiry {
     /// may be chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<usize>,
+    /// For each question, the options that were marked when the user went back from it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Vec<usize>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +87,19 @@ impl Inquiry {
         self.questions.get(at).map(|it| (at, it))
     }
 
+    /// Takes the answers to the first questions, and the marks of the next one.
+    pub fn take(&mut self, given: &[Given], marked: &[usize]) {
+        let at = self.given.len();
+        let shown = std::mem::replace(&mut self.marked, marked.to_vec());
+        if given.len() + 1 == at && at < self.questions.len() {
+            self.left.resize(self.questions.len(), Vec::new());
+            self.left[at] = shown;
+        } else if given.len() < at {
+            self.left.clear();
+        }
+        self.given = given.to_vec();
+    }
+
     /// Whether the questions keep the limits of the tool `ask`, and the answers fit the questions. Anybody may have
     /// written the session's file.
     pub fn is_sound(&self) -> bool {
@@ -107,6 +123,8 @@ impl Inquiry {
             && self.questions.iter().all(is_sound)
             && self.given.len() <= self.questions.len()
             && self.questions.iter().zip(&self.given).all(fits)
+            && self.left.len() <= self.questions.len()
+            && self.questions.iter().zip(&self.left).all(|(it, at)| it.may_be(at))
             && match self.next() {
                 Some((_, it)) if it.multiple => it.may_be(&self.marked),
                 _ => self.marked.is_empty(),

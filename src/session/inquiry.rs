@@ -108,6 +108,9 @@ impl Session {
             }
             _ => return,
         }
+        if given.len() > open.given.len() {
+            marked = open.left.get(given.len()).cloned().unwrap_or_default();
+        }
         let is_over = given.len() == open.questions.len();
         let is_skipped = given.iter().all(|it| *it == Given::Skipped);
         if is_over && is_skipped {
@@ -176,8 +179,7 @@ impl Session {
                 Event::Chose { call, given, marked },
                 Some(ToolAnswer { id, inquiry: Some(it), .. }),
             ) if id == call => {
-                it.given.clone_from(given);
-                it.marked.clone_from(marked);
+                it.take(given, marked);
             }
             (Event::Unanswered { call }, Some(answer)) if answer.id == *call => {
                 answer.inquiry = None;
@@ -192,8 +194,8 @@ impl Session {
     /// an answer.
     pub(super) fn forget_answers(&mut self) {
         if let Some(ToolAnswer { inquiry: Some(it), .. }) = self.inquiry_answer() {
-            it.given.clear();
-            it.marked.clear();
+            it.take(&[], &[]);
+            it.left.clear();
         }
     }
 

@@ -222,6 +222,36 @@ fn marked_options_go_with_a_message_from_the_composer() {
 }
 
 #[test]
+fn the_marks_of_a_question_stay_while_the_user_answers_the_previous_one_again() {
+    let server = Server::start();
+    let mut many = question("Which checks?", &["Unit tests", "Lints", "Benchmarks"]);
+    many["multiple"] = json!(true);
+    let nvim = asked(&Setup::new().anthropic(&server), &server, &[which(), many]);
+    server.reply(Reply::said("Good."));
+    nvim.keys("1");
+    nvim.wait_asked("Which checks?");
+    nvim.go_to_transcript("Which checks?");
+    nvim.keys("2");
+    nvim.wait_transcript("2  [x] Lints");
+    nvim.keys("u");
+    nvim.wait_asked("Which database?");
+    nvim.go_to_transcript("Which database?");
+    nvim.keys("2");
+    nvim.wait_asked("Which checks?");
+    nvim.go_to_transcript("Which checks?");
+    nvim.wait_transcript("2  [x] Lints");
+    nvim.keys("3");
+    nvim.wait_transcript("3  [x] Benchmarks");
+    nvim.keys("<CR>");
+    nvim.wait_transcript("Good.");
+    assert!(
+        prompt(&server).contains("Which checks?\n   → Lints; Benchmarks"),
+        "{}",
+        prompt(&server)
+    );
+}
+
+#[test]
 fn options_marked_in_the_picker_go_with_own_words() {
     let server = Server::start();
     let nvim = marked(&server);
