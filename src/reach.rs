@@ -9,7 +9,7 @@ mod table;
 mod tests;
 
 use index::Index;
-pub use locks::{Lock, Locks, TAKEN_BACK, locked, started};
+pub use locks::{Leading, Lock, Locks, TAKEN_BACK, locked, started};
 use pattern::{Pattern, overlap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! An index of the rules by the first part of their pattern. It finds the rules whose pattern may begin at a given part of
 //! a path.
 
+use super::pattern::Pattern;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -29,6 +30,15 @@ impl Index {
             (None, None) => &mut self.others,
         };
         rules.push(rule);
+    }
+
+    /// Adds a rule by the first part of its pattern. A `*` in the name of a file stands for itself.
+    pub(super) fn add_pattern(&mut self, first: Option<&Pattern>, rule: usize) {
+        match first {
+            Some(Pattern::Name(it)) => self.names.entry(it.clone()).or_default().push(rule),
+            Some(Pattern::Open { head, tail, .. }) => self.add(&format!("{head}*{tail}"), rule),
+            None => (),
+        }
     }
 
     /// The patterns that may begin with this part of a path. The caller then compares the whole patterns.

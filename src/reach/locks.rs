@@ -1,9 +1,11 @@
 //! The paths of a project that commands in the sandbox do not write, because programs outside of the sandbox run them
 //! without being told to, or because they instruct agents.
 
+use super::folded;
+use super::index::Index;
 use super::pattern::Pattern;
 use super::table::{Kind, ROWS};
-use super::{folded, split};
+use serde::{Deserialize, Serialize};
 
 /// Patterns of further locked paths, in a repository's own folder: by these files git runs programs. Each begins with
 /// `.git`.
@@ -43,8 +45,26 @@ pub enum Lock {
     Above,
 }
 
+/// A link above locked paths, and where it leads, each given by the names in the path below the root.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leading {
+    pub link: Vec<String>,
+    pub to: Vec<String>,
+}
+
 /// The patterns of locked paths.
-pub struct Locks(Vec<(Vec<Pattern>, &'static str)>);
+pub struct Locks {
+    all: Vec<Locked>,
+    index: Index,
+}
+
+#[derive(Clone)]
+struct Locked {
+    pattern: Vec<Pattern>,
+    /// The names as they are written in the table.
+    names: Vec<String>,
+    why: &'static str,
+}
 
 /// The patterns of all locked paths below the root, with the reasons.
 fn patterns() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -82,26 +102,65 @@ fn is_taken_back(name: &str) -> bool {
     rest.is_some_and(|it| it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-'))
 }
 
-/// The parts of a pattern.
-fn parts(pattern: &str) -> Vec<Pattern> {
-    split(pattern).iter().map(|it| Pattern::new(it)).collect()
+/// A pattern that stands for these names alone.
+fn exactly(names: &[String]) -> Vec<Pattern> {
+    names.iter().map(|it| Pattern::Name(folded(it))).collect()
+}
+
+impl Locked {
+    /// Whether the pattern and names, which are folded, go together as far as both reach.
+    fn fits(&self, names: &[String]) -> bool {
+        self.pattern.iter().zip(names).all(|(it, name)| it.fits(name))
+    }
 }
 
 impl Locks {
     pub fn new() -> Locks {
-        Locks(patterns().map(|(pattern, why)| (parts(pattern), why)).collect())
+        Locks::of(patterns())
     }
 
     /// The locked paths of a repository alone.
     pub fn of_repository() -> Locks {
-        Locks(GIT.iter().map(|it| (parts(it), GIT_WHY)).collect())
+        Locks::of(GIT.iter().map(|it| (*it, GIT_WHY)))
+    }
+
+    fn of(all: impl Iterator<Item = (&'static str, &'static str)>) -> Locks {
+        let mut locks = Locks { all: Vec::new(), index: Index::default() };
+        for (text, why) in all {
+            let names: Vec<String> = text.split('/').map(str::to_owned).collect();
+            let pattern = names.iter().map(|it| Pattern::new(&folded(it))).collect();
+            locks.add(Locked { pattern, names, why });
+        }
+        locks
+    }
+
+    fn add(&mut self, locked: Locked) {
+        self.index.add_pattern(locked.pattern.first(), self.all.len());
+        self.all.push(locked);
     }
 
     /// The same locks, and these paths below the root, given by the names in them.
     #[must_use]
     pub fn naming(mut self, paths: &[Vec<String>]) -> Locks {
-        let parts = |it: &Vec<String>| it.iter().map(|it| Pattern::Name(folded(it))).collect();
-        self.0.extend(paths.iter().map(|it| (parts(it), NAMED_WHY)));
+        for it in paths {
+            self.add(Locked { pattern: exactly(it), names: it.clone(), why: NAMED_WHY });
+        }
+        self
+    }
+
+    /// The same locks. What is locked below a link is locked below the place where the link leads too.
+    #[must_use]
+    pub fn leading(mut self, links: &[Leading]) -> Locks {
+        for Leading { link, to } in links {
+            let link: Vec<String> = link.iter().map(|it| folded(it)).collect();
+            let is_about = |it: &&Locked| it.pattern.len() > link.len() && it.fits(&link);
+            let about: Vec<Locked> = self.all.iter().filter(is_about).cloned().collect();
+            for it in about {
+                let pattern = [exactly(to).as_slice(), &it.pattern[link.len()..]].concat();
+                let names = [to.as_slice(), &it.names[link.len()..]].concat();
+                self.add(Locked { pattern, names, why: it.why });
+            }
+        }
         self
     }
 
@@ -115,17 +174,19 @@ impl Locks {
             return None;
         }
         let parts: Vec<String> = parts.iter().map(|it| folded(it)).collect();
-        let begun = self.0.iter().filter(|(pattern, _)| {
-            pattern.len() >= parts.len()
-                && pattern.iter().zip(&parts).all(|(it, part)| it.fits(part))
-        });
-        let locks =
-            begun.map(
-                |(pattern, why)| {
-                    if pattern.len() == parts.len() { Lock::Whole(why) } else { Lock::Above }
-                },
-            );
+        let first = parts.first().map_or("", |it| it);
+        let begun = self.index.get(first).map(|at| &self.all[at]);
+        let begun = begun.filter(|it| it.pattern.len() >= parts.len() && it.fits(&parts));
+        let is_whole = |it: &Locked| it.pattern.len() == parts.len();
+        let locks = begun.map(|it| if is_whole(it) { Lock::Whole(it.why) } else { Lock::Above });
         locks.min_by_key(|it| *it == Lock::Above)
+    }
+
+    /// The locked paths that have no `*`, by the names in them.
+    pub fn names(&self) -> impl Iterator<Item = Vec<&str>> {
+        let is_name = |it: &Pattern| matches!(it, Pattern::Name(_));
+        let all = self.all.iter().filter(move |it| it.pattern.iter().all(is_name));
+        all.map(|it| it.names.iter().map(String::as_str).collect()).chain([vec![BARE]])
     }
 
     /// The locked path that a path is, or lies below. `None` if the path is not locked.
@@ -219,6 +280,26 @@ mod tests {
         {
             assert!(all.contains(&it), "{it}");
         }
+    }
+
+    #[test]
+    fn what_is_locked_below_a_link_is_locked_where_the_link_leads() {
+        let all = |it: &str| it.split('/').map(str::to_owned).collect::<Vec<_>>();
+        let links =
+            [(".cargo", "Config/cargo"), ("bin", "target/*"), (".config", "a"), ("a/mise", "b")];
+        let links = links.map(|(link, to)| Leading { link: all(link), to: all(to) });
+        let locks = Locks::new().leading(&links);
+        for path in ["Config/cargo/config.toml", "target/*/hermit", "a/mise.x.toml"] {
+            assert_eq!(locks.unit(path).as_deref(), Some(path));
+        }
+        for path in ["Config/cargo/registry", "target/x/hermit", "a/other"] {
+            assert_eq!(locks.unit(path), None);
+        }
+        // each name without a `*` is one of those that are looked for first
+        assert!(locks.names().any(|it| it == ["Config", "cargo", "config.toml"]));
+        assert!(locks.names().all(|it| {
+            locks.find(&it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()).is_some()
+        }));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+#[derive(Clone, PartialEq, Eq)]
 pub(super) enum Pattern {
     /// A pattern without a `*`.
     Name(String),

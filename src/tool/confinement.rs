@@ -16,7 +16,7 @@ use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
 use super::git::remotes::Known;
 use super::named::{Listed, Starts, is_within, named};
-use super::planted::{Agreed, Nested, Places};
+use super::planted::{Agreed, Fixed, Nested, Places};
 use crate::chance;
 use crate::reach;
 use crate::rules::{self, Rules};
@@ -308,7 +308,7 @@ impl Confinement {
         let places = Places::new(&desk.root, common).naming(&named).unlocking(&self.unlocked);
         let nested = self.nested.borrow().clone();
         let nesting = tokio::task::spawn_blocking(move || places.nesting(nested));
-        let places = nesting.await.map_err(|it| it.to_string())?;
+        let places = nesting.await.map_err(|it| it.to_string()).flatten()?;
         self.nested.send_replace(places.nested().clone());
         Ok(places)
     }
@@ -333,9 +333,9 @@ impl Confinement {
         let is_ours = is_full && !needed.iter().any(|it| it == Path::new("/tmp"));
         let seen = if is_ours { PathBuf::from("/tmp") } else { made.path.clone() };
         writable.push(seen.clone());
-        let (mut fixed, mut pinned) = protected(&desk.root, &places)?;
+        let Fixed { paths: mut fixed, pinned } = protected(&desk.root, &places)?;
         if let Some(common) = common {
-            fixed.append(&mut pinned);
+            fixed.push(desk.root.join(".git"));
             writable.extend((!self.is_apart).then_some(common));
         }
         let shown = visible(&writable);
@@ -410,6 +410,7 @@ impl Confinement {
             common: of_worktree(&desk.root).filter(|_| !self.is_apart),
             covered: covered.clone(),
             named: places.named().to_vec(),
+            links: places.links().to_vec(),
             unlocked: self.unlocked.clone(),
             carries: talks,
             looks: is_looking,
@@ -438,22 +439,24 @@ impl Confinement {
     }
 }
 
-/// The paths of the project that are locked, and the folder of its repository.
-fn protected(root: &Path, places: &Places) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+/// The paths of the project that are locked, and the folders that stay in place, such as that of its repository.
+fn protected(root: &Path, places: &Places) -> io::Result<Fixed> {
     let mut fixed = places.locked().map_err(io::Error::other)?;
     if root.join(".git/HEAD").is_file() {
         // only a folder that exists can be protected
         let hooks = root.join(".git/hooks");
         if std::fs::create_dir(&hooks).is_ok() {
-            fixed.push(hooks);
+            fixed.paths.push(hooks);
         }
     }
     if cfg!(target_os = "macos") {
         // Seatbelt can also lock paths that do not exist yet
-        fixed.extend(reach::locked().map(|it| root.join(it)));
-        fixed.extend(places.named().iter().map(|it| root.join(it.iter().collect::<PathBuf>())));
+        fixed.paths.extend(reach::locked().map(|it| root.join(it)));
+        let named = places.named().iter();
+        fixed.paths.extend(named.map(|it| root.join(it.iter().collect::<PathBuf>())));
     }
-    Ok((fixed, vec![root.join(".git")]))
+    fixed.pinned.push(root.join(".git"));
+    Ok(fixed)
 }
 
 /// The entry of a folder that all programs share which is this path, or contains it; the shared folder itself if it is

@@ -289,30 +289,21 @@ impl Search {
             let it = normal(&it);
             let is_below = |of: &Path| it.starts_with(of) && it != of;
             let is_in = is_below(&self.root) || is_below(&self.git);
-            let is_program = is_whole || !it.is_dir() && !self.is_git_s_own(&it);
+            let is_program = is_whole || !it.is_dir() && !is_git_s_own(&self.git, &it);
             if is_in && it != self.git && is_program {
                 self.found.insert(it);
             }
         }
     }
+}
 
-    /// Whether git itself writes this file of the repository's folder.
-    fn is_git_s_own(&self, path: &Path) -> bool {
-        const OWN: [&str; 8] = [
-            "index",
-            "info",
-            "logs",
-            "objects",
-            "packed-refs",
-            "rebase-apply",
-            "rebase-merge",
-            "refs",
-        ];
-        let Ok(below) = path.strip_prefix(&self.git) else { return false };
-        let first = below.iter().next().unwrap_or_default().to_string_lossy();
-        OWN.contains(&first.as_ref())
-            || first.bytes().all(|it| it.is_ascii_uppercase() || it == b'_')
-    }
+/// Whether git itself writes this file of the repository's folder.
+pub(super) fn is_git_s_own(git: &Path, path: &Path) -> bool {
+    const OWN: [&str; 8] =
+        ["index", "info", "logs", "objects", "packed-refs", "rebase-apply", "rebase-merge", "refs"];
+    let Ok(below) = path.strip_prefix(git) else { return false };
+    let first = below.iter().next().unwrap_or_default().to_string_lossy();
+    OWN.contains(&first.as_ref()) || first.bytes().all(|it| it.is_ascii_uppercase() || it == b'_')
 }
 
 /// Whether mise reads a file of this name.

@@ -5,28 +5,30 @@
 
 mod agreed;
 mod fresh;
+mod leads;
+mod links;
 mod marks;
 mod nested;
+mod places;
 mod seen;
 mod taken;
 mod tracked;
 
 pub(super) use agreed::Agreed;
 pub(super) use nested::Nested;
+pub(super) use places::{Fixed, Places};
 pub(super) use taken::{Taken, shown, told};
 
 use crate::chance;
-use crate::reach::{Lock, Locks, TAKEN_BACK};
+use crate::reach::{Lock, TAKEN_BACK};
 use crate::regular::direct;
-use crate::tool::git;
-use crate::tool::git::baseline::Baseline;
-use crate::tool::git::remotes::{Added, Known};
-use crate::tool::git::settings;
+use crate::tool::git::remotes::Known;
 use crate::tool::{Stamp, Workspace, disk};
 use agreed::Consent;
 use fresh::Fresh;
+use links::Targets;
 use marks::Marks;
-use seen::{Found, look, open_up};
+use seen::{Found, Search, open_up};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -37,6 +39,7 @@ use std::time::Duration;
 use taken::What;
 use tempfile::NamedTempFile;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 use tracked::Tracked;
 
@@ -47,21 +50,7 @@ const MOST: usize = 20;
 /// The most numbers behind the name of a file that was taken back.
 const NUMBERS: u32 = 100;
 type Stamps = BTreeMap<PathBuf, Stamp>;
-
-/// The folders of a command in which locked paths may lie.
-#[derive(Clone)]
-pub(super) struct Places {
-    root: PathBuf,
-    /// The folder of the repository, if the root is a worktree of it.
-    common: Option<PathBuf>,
-    /// Locked paths that the command may change with the user's consent.
-    unlocked: Vec<PathBuf>,
-    locks: Arc<Locks>,
-    /// The names in the locked paths that configurations name.
-    named: Vec<Vec<String>>,
-    /// The repositories in folders of the project, when the command begins.
-    nested: Nested,
-}
+type Listing = JoinHandle<Result<Found, String>>;
 
 /// Looks for locked paths that a command creates.
 pub(super) struct Watch {
@@ -70,6 +59,8 @@ pub(super) struct Watch {
     before: Found,
     marks: Marks,
     nested: Nested,
+    /// The links in the folders of repositories that were there before the command.
+    links: Targets,
     /// The files that the user has written in the editor meanwhile, for each locked path.
     written: BTreeMap<PathBuf, Stamps>,
     taken: Vec<Taken>,
@@ -92,144 +83,6 @@ pub(super) struct Watching {
     taken: mpsc::UnboundedReceiver<Taken>,
     /// `None` once the watch has failed, or has ended.
     failed: Option<oneshot::Receiver<()>>,
-}
-
-impl Places {
-    pub(super) fn new(root: &Path, common: Option<PathBuf>) -> Places {
-        Places {
-            root: root.to_owned(),
-            common,
-            unlocked: Vec::new(),
-            locks: Arc::default(),
-            named: Vec::new(),
-            nested: Nested::default(),
-        }
-    }
-
-    /// The same places. These paths are locked too.
-    pub(super) fn naming(self, paths: &[PathBuf]) -> Places {
-        let names = |it: &PathBuf| {
-            let common = self.common.as_ref().and_then(|of| it.strip_prefix(of).ok());
-            let (first, rest) = match common {
-                Some(rest) => (Some(".git"), rest),
-                None => (None, it.strip_prefix(&self.root).ok()?),
-            };
-            let rest = rest.iter().map(|it| it.to_string_lossy().into_owned());
-            Some(first.map(str::to_owned).into_iter().chain(rest).collect())
-        };
-        let named: Vec<Vec<String>> = paths.iter().filter_map(names).collect();
-        Places { locks: Arc::new(Locks::new().naming(&named)), named, ..self }
-    }
-
-    pub(super) fn named(&self) -> &[Vec<String>] {
-        &self.named
-    }
-
-    pub(super) fn locks(&self) -> Arc<Locks> {
-        self.locks.clone()
-    }
-
-    /// The same places, with the repositories in folders of the project that git looks into now. Blocks.
-    pub(super) fn nesting(mut self, mut nested: Nested) -> Places {
-        nested.look(git::top(&self.root), &self.root);
-        self.nested = nested;
-        self
-    }
-
-    /// The repositories in folders of the project.
-    pub(super) fn nested(&self) -> &Nested {
-        &self.nested
-    }
-
-    /// The same places. The command may change these locked paths.
-    pub(super) fn unlocking(mut self, paths: &[String]) -> Places {
-        let units = paths.iter().filter_map(|it| self.locks.unit(it));
-        let git = self.folder();
-        let place = |it: String| match Path::new(&it).strip_prefix(".git") {
-            Ok(below) => git.join(below),
-            Err(_) => self.root.join(it),
-        };
-        self.unlocked = units.map(place).collect();
-        self
-    }
-
-    /// The locked paths that exist and that no command writes. The error is a clause.
-    pub(super) fn locked(&self) -> Result<Vec<PathBuf>, String> {
-        let found = self.found(&self.nested)?;
-        let (loose, is_open) = (self.loose(&found), self.is_repository_open());
-        let is_fixed = |it: &PathBuf| !(loose.contains_key(it) || is_open && self.is_nested(it));
-        Ok(found.into_keys().filter(is_fixed).collect())
-    }
-
-    fn found(&self, nested: &Nested) -> Result<Found, String> {
-        let mut found = Found::new();
-        let inside = || vec![".git".to_owned()];
-        look(&self.locks, &self.root, &mut Vec::new(), &mut found)?;
-        if let Some(common) = &self.common {
-            look(&self.locks, common, &mut inside(), &mut found)?;
-        }
-        let locks = Locks::of_repository();
-        for tree in nested.trees() {
-            look(&locks, tree, &mut Vec::new(), &mut found)?;
-        }
-        // a file `.git` may lead to any folder of the project
-        for tree in nested.trees().iter().chain([&self.root]) {
-            let is_apart = |it: &PathBuf| it.starts_with(&self.root) && !it.ends_with(".git");
-            let is_apart = |it: &PathBuf| is_apart(it) && !it.starts_with(self.root.join(".git"));
-            if let Some(folder) = git::folder_of(tree).filter(is_apart) {
-                look(&locks, &folder, &mut inside(), &mut found)?;
-            }
-        }
-        found.retain(|it, _| !self.unlocked.contains(it));
-        Ok(found)
-    }
-
-    /// Answers git, if it asks for a change of the repository's configuration. Returns the remotes that this adds.
-    fn answer(&self, settings: &NamedTempFile, known: &Known) -> Vec<Added> {
-        match settings.as_file().try_clone() {
-            Ok(mut channel) => settings::answer(&mut channel, &self.configuration(), known),
-            Err(_) => Vec::new(),
-        }
-    }
-
-    /// The configuration of the repository.
-    pub(super) fn configuration(&self) -> PathBuf {
-        self.folder().join("config")
-    }
-
-    /// The folder of the repository.
-    pub(super) fn folder(&self) -> PathBuf {
-        self.common.clone().unwrap_or_else(|| self.root.join(".git"))
-    }
-
-    /// The watch for a command with these limits. The error is a clause.
-    pub(super) fn watch(
-        &self,
-        workspace: Arc<dyn Workspace>,
-        baseline: Option<Arc<Baseline>>,
-        settings: Option<(NamedTempFile, Known)>,
-        agreed: &Arc<watch::Sender<Agreed>>,
-    ) -> Result<Watch, String> {
-        let mut before = self.found(&self.nested)?;
-        let marks = self.loose(&before);
-        before.retain(|it, _| !marks.contains_key(it));
-        let unlocked = Some(self.unlocked.clone()).filter(|it| !it.is_empty());
-        Ok(Watch {
-            places: self.clone(),
-            workspace,
-            nested: self.nested.clone(),
-            written: BTreeMap::new(),
-            taken: Vec::new(),
-            stuck: Vec::new(),
-            tracked: baseline.map(Tracked::new),
-            fresh: Fresh::new(before.keys()),
-            before,
-            marks,
-            agreed: agreed.subscribe(),
-            consent: unlocked.map(|it| Consent::new(agreed.clone(), it)),
-            settings: settings.map(Arc::new),
-        })
-    }
 }
 
 impl Watching {
@@ -274,14 +127,18 @@ impl Watch {
         tokio::spawn(async move {
             let mut looks = interval(LOOK);
             looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            let mut is_last = false;
+            let (mut listing, mut is_last) = (None, false);
             while !is_last {
                 tokio::select! {
-                    _ = looks.tick() => (),
+                    _ = looks.tick() => {
+                        self.glance().await;
+                        listing.get_or_insert_with(|| self.listing());
+                    }
+                    it = done(&mut listing) => self.judge(it, false).await,
                     _ = &mut ended => is_last = true,
                 }
-                self.look(is_last).await;
                 if is_last {
+                    self.look().await;
                     self.consent = None;
                 }
                 for it in std::mem::take(&mut self.taken) {
@@ -295,37 +152,59 @@ impl Watch {
         Watching { running, taken, failed: Some(failed) }
     }
 
-    /// Takes back the locked paths that the command has created since the beginning. A path that the user has written in
-    /// the editor meanwhile, such as a file whose proposal the user has accepted, stays, and so does what the repository
-    /// held. `is_last` says that the command has ended.
-    pub(super) async fn look(&mut self, is_last: bool) {
+    /// Looks for all locked paths and links, when the command has ended.
+    async fn look(&mut self) {
+        self.glance().await;
+        let listed = done(&mut Some(self.listing())).await;
+        self.judge(listed, true).await;
+        self.keep().await;
+    }
+
+    /// Looks where the time does not depend on how many other files there are: for links in the folders of repositories,
+    /// and for locked paths whose names are known.
+    async fn glance(&mut self) {
         let (places, settings) = (self.places.clone(), self.settings.clone());
-        let mut nested = self.nested.clone();
-        // a folder with many files takes long to list
+        let mut nested = std::mem::take(&mut self.nested);
         let looking = move || {
             let added = settings.map(|it| places.answer(&it.0, &it.1)).unwrap_or_default();
-            nested.look(git::top(&places.root), &places.root);
-            (places.found(&nested).map(|it| (it, nested)), added)
+            places.renew(&mut nested);
+            (places.found(nested.trees(), Search::Names), nested, added)
         };
-        let looked = tokio::task::spawn_blocking(looking).await;
-        let looked = looked.map(|(found, added)| {
-            self.taken.extend(added.into_iter().map(Taken::remote));
-            found
-        });
-        let now = match looked.map_err(|it| it.to_string()).flatten() {
-            Ok((now, nested)) => {
+        match tokio::task::spawn_blocking(looking).await {
+            Ok((found, nested, added)) => {
+                self.taken.extend(added.into_iter().map(Taken::remote));
                 self.nested = nested;
-                now
+                self.unlink();
+                self.judge(found, false).await;
             }
+            Err(fault) => self.fail(fault.to_string()),
+        }
+        self.keep().await;
+    }
+
+    /// Lists the folders in which locked paths may lie, on another thread: one with many files takes long.
+    fn listing(&self) -> Listing {
+        let (places, trees) = (self.places.clone(), self.nested.trees().to_vec());
+        tokio::task::spawn_blocking(move || places.found(&trees, Search::All))
+    }
+
+    /// Takes back those of the locked paths that the command has created since the beginning. A path that the user has
+    /// written in the editor meanwhile, such as a file whose proposal the user has accepted, stays, and so does what the
+    /// repository held. `is_last` says that the command has ended.
+    async fn judge(&mut self, found: Result<Found, String>, is_last: bool) {
+        let found = match found {
+            Ok(found) => found,
             Err(why) => return self.fail(why),
         };
-        let new: Vec<PathBuf> = now
-            .iter()
-            .filter(|it| self.is_new(it.0, it.1.as_ref()))
-            .map(|it| it.0.clone())
-            .collect();
+        let is_new = |it: &(PathBuf, Option<PathBuf>)| self.is_new(&it.0, it.1.as_ref());
+        let new: Vec<PathBuf> = found.into_iter().filter(is_new).map(|it| it.0).collect();
         for path in new {
-            if !self.fresh.has(&path).await
+            // an earlier look may have taken the path back since
+            let is_gone = path.symlink_metadata().is_err_and(|it| it.kind() == ErrorKind::NotFound);
+            let is_still = self.is_new(&path, fs::read_link(&path).ok().as_ref());
+            if !is_gone
+                && is_still
+                && !self.fresh.has(&path).await
                 && !self.leads_home(&path).await
                 && !self.agreed.borrow().has(&path)
                 && !self.is_written_by_user(&path).await
@@ -334,7 +213,6 @@ impl Watch {
                 self.take(&path);
             }
         }
-        self.keep().await;
     }
 
     /// Whether no mount protects the path from the command.
@@ -428,6 +306,32 @@ impl Watch {
         self.taken.push(it);
     }
 
+    /// Removes the links that the command has made in the folders of repositories.
+    fn unlink(&mut self) {
+        let is_new = |it: &(&PathBuf, &PathBuf)| self.links.get(it.0) != Some(it.1);
+        let new: Vec<_> = self.nested.targets().iter().filter(is_new).collect();
+        let new: Vec<_> = new.into_iter().map(|it| (it.0.clone(), it.1.clone())).collect();
+        for (path, target) in new {
+            let removed = permitted(path.parent(), || direct::remove(&path));
+            // a command may have removed or replaced the link meanwhile
+            if removed.is_err() && !path.is_symlink() {
+                continue;
+            }
+            let what = match removed {
+                Ok(()) => What::Unlinked(target.display().to_string()),
+                Err(_) if self.stuck.contains(&path) => continue,
+                Err(fault) => What::Stuck(crate::text::cause(&fault)),
+            };
+            if matches!(what, What::Stuck(_)) {
+                self.stuck.push(path.clone());
+            } else if let Some(target) = self.links.get(&path) {
+                let _ = symlink(target, &path);
+            }
+            let it = self.refusal(&path, what);
+            self.taken.push(it);
+        }
+    }
+
     fn refusal(&self, path: &Path, what: What) -> Taken {
         let path = self.shown(path);
         let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
@@ -437,6 +341,14 @@ impl Watch {
         };
         Taken { path, why, what }
     }
+}
+
+/// A look that lists folders. It never ends if there is none.
+async fn done(listing: &mut Option<Listing>) -> Result<Found, String> {
+    let Some(running) = listing else { return std::future::pending().await };
+    let found = running.await;
+    *listing = None;
+    found.map_err(|it| it.to_string()).flatten()
 }
 
 /// Adds the files of a folder and its subfolders, or the file itself. Returns false if there are too many files, or

@@ -10,6 +10,8 @@ mod gate;
 #[cfg(target_os = "linux")]
 mod git;
 #[cfg(target_os = "linux")]
+mod linked;
+#[cfg(target_os = "linux")]
 mod more;
 #[cfg(target_os = "linux")]
 mod named;

@@ -65,7 +65,8 @@ impl Limits {
 
     /// The locked paths that exist and that the command may not write, but for those in the folder of the repository.
     pub(in crate::tool) fn fixed(&self, root: &Path) -> Vec<PathBuf> {
-        let mut all = self.places.as_ref().and_then(|it| it.locked().ok()).unwrap_or_default();
+        let locked = self.places.as_ref().and_then(|it| it.locked().ok());
+        let mut all = locked.map(|it| it.paths).unwrap_or_default();
         let git = root.join(".git");
         all.retain(|it| it.starts_with(root) && !it.starts_with(&git));
         all

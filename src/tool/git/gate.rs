@@ -6,7 +6,7 @@ use super::glance::Glance;
 use super::invocation::Invocation;
 use super::settings;
 use super::touched::{is_looked_at, moves_repository, pulled, touched};
-use crate::reach::Locks;
+use crate::reach::{Leading, Locks};
 use crate::sandbox::gate::{self, CHANNEL, ORDER};
 use crate::text::cause;
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,8 @@ pub struct Order {
     pub covered: Vec<PathBuf>,
     /// The names in the locked paths that configurations name.
     pub named: Vec<Vec<String>>,
+    /// The links above locked paths.
+    pub links: Vec<Leading>,
     /// The locked paths that the command may change.
     pub unlocked: Vec<String>,
     /// Whether git asks by the channel for changes of the repository's configuration.
@@ -187,7 +189,7 @@ fn locked(
     } else {
         touched(invocation, &glance)
     };
-    let locks = Locks::new().naming(&order.named);
+    let locks = Locks::new().naming(&order.named).leading(&order.links);
     let below = |it: &String| {
         let path = glance.top.join(it);
         let common = order.common.as_ref().and_then(|it| path.strip_prefix(it).ok());

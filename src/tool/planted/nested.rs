@@ -1,6 +1,7 @@
 //! Repositories in folders of the project into which git looks when it works on the project's own: submodules, other
 //! folders that the index has as commits, and worktrees. Git runs what their configuration names.
 
+use super::links::{Links, Targets};
 use crate::regular;
 use crate::tool::git::{folder_of, linked};
 use crate::tool::{Stamp, disk};
@@ -17,6 +18,9 @@ pub(in crate::tool) struct Nested {
     read: BTreeMap<PathBuf, (Stamp, Vec<PathBuf>)>,
     /// The working trees.
     trees: Vec<PathBuf>,
+    folders: Links,
+    /// The links in the folders of all repositories.
+    links: Targets,
 }
 
 impl Nested {
@@ -24,10 +28,21 @@ impl Nested {
         &self.trees
     }
 
-    /// Finds the working trees below the root. `top` is that of the project's own repository. Git lists an index only if
-    /// the index has changed. Blocks.
-    pub(super) fn look(&mut self, top: &Path, root: &Path) {
+    pub(super) fn targets(&self) -> &Targets {
+        &self.links
+    }
+
+    /// Forgets the working trees that are gone.
+    pub(super) fn forget(&mut self) {
+        self.trees.retain(|it| it.join(".git").symlink_metadata().is_ok());
+    }
+
+    /// Finds the working trees below the root, and the links in the folders of their repositories. `top` is that of the
+    /// project's own repository, `folder` its folder. Git lists an index only if the index has changed. Blocks.
+    pub(super) fn look(&mut self, top: &Path, root: &Path, folder: &Path) {
+        // a command may have taken away what tells of those that were there before
         let mut all = vec![top.to_owned()];
+        all.append(&mut self.trees);
         let mut at = 0;
         while let Some(tree) = all.get(at).cloned().filter(|_| at < MOST) {
             at += 1;
@@ -39,6 +54,12 @@ impl Nested {
             }
         }
         self.trees = all.split_off(1);
+        let own = [folder.to_owned()].into_iter().chain(folder_of(root));
+        let others = self.trees.iter().filter_map(|it| folder_of(it));
+        let bare = is_bare(root).then(|| root.to_owned());
+        let is_within = |it: &PathBuf| it.starts_with(root) || it.starts_with(folder);
+        let all: Vec<PathBuf> = own.chain(others).chain(bare).filter(is_within).collect();
+        self.links = self.folders.look(&all);
     }
 
     fn links(&mut self, tree: &Path, index: &Path) -> Vec<PathBuf> {
@@ -53,6 +74,11 @@ impl Nested {
         self.read.insert(index.to_owned(), (stamp, links.clone()));
         links
     }
+}
+
+/// Whether git takes a folder itself for a repository.
+pub(super) fn is_bare(folder: &Path) -> bool {
+    folder.join("HEAD").is_file() && ["objects", "refs"].iter().all(|it| folder.join(it).is_dir())
 }
 
 /// The other working trees of a repository.

@@ -16,9 +16,35 @@ use std::path::{Path, PathBuf};
 /// The locked paths that exist, with the target of those that are symbolic links.
 pub(super) type Found = BTreeMap<PathBuf, Option<PathBuf>>;
 
-/// Adds the locked paths in a folder, whose own path below the root is `parts`. The error is a clause that names the
-/// folder that cannot be listed.
-pub(super) fn look(
+/// How locked paths are searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Search {
+    /// Only those whose names are known: the time does not depend on the number of other files.
+    Names,
+    /// All, by listing the folders.
+    All,
+}
+
+impl Search {
+    /// Adds the locked paths in a folder, whose own path below the root is `parts`. The error is a clause that names the
+    /// folder that cannot be listed.
+    pub(super) fn look(
+        self,
+        locks: &Locks,
+        folder: &Path,
+        mut parts: Vec<String>,
+        found: &mut Found,
+    ) -> Result<(), String> {
+        // on a file system that ignores case, a name on disk may be written in another way than the one that is known
+        glance(locks, folder, &parts, found);
+        match self {
+            Search::Names => Ok(()),
+            Search::All => look(locks, folder, &mut parts, found),
+        }
+    }
+}
+
+fn look(
     locks: &Locks,
     folder: &Path,
     parts: &mut Vec<String>,
@@ -48,6 +74,30 @@ pub(super) fn look(
         parts.pop();
     }
     Ok(())
+}
+
+/// Adds those locked paths in a folder that have no `*`, if they exist. This takes the same time however many other files
+/// are in the folder. Paths that cannot be seen are left out.
+fn glance(locks: &Locks, folder: &Path, above: &[String], found: &mut Found) {
+    for names in locks.names() {
+        let mut left = names.iter();
+        if !above.iter().all(|it| left.next().is_some_and(|name| it == name)) {
+            continue;
+        }
+        let mut path = folder.to_owned();
+        while let Some(name) = left.next() {
+            path.push(name);
+            let Ok(there) = fs::symlink_metadata(&path) else { break };
+            let target = fs::read_link(&path).ok();
+            if there.is_symlink() != target.is_some() {
+                break;
+            }
+            if target.is_some() || left.as_slice().is_empty() || is_mark(&path) {
+                found.insert(path, target);
+                break;
+            }
+        }
+    }
 }
 
 /// Whether this is a file `.git` or `.jj/repo`, which names the folder of a repository.

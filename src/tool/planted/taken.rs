@@ -20,7 +20,9 @@ pub(in crate::tool) struct Taken {
 pub(super) enum What {
     /// It has this name now.
     Renamed(String),
-    /// Why it could not be renamed. The command is ended.
+    /// It was a link in the folder of a repository, and it is removed. It led to this path.
+    Unlinked(String),
+    /// Why it could not be taken back. The command is ended.
     Stuck(String),
     /// Why nobody knows which files the command has created. The command is ended.
     Unseen(String),
@@ -36,10 +38,10 @@ pub(in crate::tool) fn told(taken: &[Taken]) -> Option<String> {
         What::Renamed(to) => Some(format!("{path}, which {why} (renamed to {to})")),
         What::Stuck(fault) => {
             Some(format!(
-                "{path}, which {why} (it could not be renamed: {fault}. The command was ended because of this)"
+                "{path}, which {why} (it could not be taken back: {fault}. The command was ended because of this)"
             ))
         }
-        What::Kept(_) | What::Remote(_) | What::Unseen(_) => None,
+        What::Kept(_) | What::Remote(_) | What::Unseen(_) | What::Unlinked(_) => None,
     });
     let refused = refused.collect::<Vec<_>>().join("; ");
     let refused = (!refused.is_empty()).then(|| {
@@ -47,6 +49,14 @@ pub(in crate::tool) fn told(taken: &[Taken]) -> Option<String> {
             "[the sandbox refused files that commands may not create: {refused}. Propose such a file with the tool \
              write: the user reviews it]"
         )
+    });
+    let unlinked = taken.iter().filter_map(|it| match &it.what {
+        What::Unlinked(to) => Some(format!("{} (it led to {to})", it.path)),
+        _ => None,
+    });
+    let unlinked = unlinked.collect::<Vec<_>>().join("; ");
+    let unlinked = (!unlinked.is_empty()).then(|| {
+        format!("[the sandbox removed symbolic links from the folder of a repository, because git writes through them: {unlinked}]")
     });
     let kept = taken.iter().filter_map(|it| match &it.what {
         What::Kept(files) => Some(files.join(" ")),
@@ -67,42 +77,43 @@ pub(in crate::tool) fn told(taken: &[Taken]) -> Option<String> {
         )),
         _ => None,
     });
-    let all: Vec<String> = refused.into_iter().chain(kept).chain(unseen).collect();
+    let all: Vec<String> = refused.into_iter().chain(unlinked).chain(kept).chain(unseen).collect();
     (!all.is_empty()).then(|| all.join("\n"))
 }
 
 /// What the user is told about them.
 pub(in crate::tool) fn shown(taken: &[Taken]) -> Option<String> {
-    let renamed: Vec<String> = taken
-        .iter()
-        .filter_map(|it| match &it.what {
-            What::Renamed(to) => {
-                Some(format!("`{}` is now `{}`", it.path.escape_debug(), to.escape_debug()))
-            }
-            _ => None,
-        })
-        .collect();
-    let more = if renamed.len() > SHOWN { ", …" } else { "" };
-    let named = renamed.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let renamed = (!renamed.is_empty()).then(|| {
-        format!("The sandbox renamed files that a command created and that would run outside of it or tell agents what to do: {named}{more}.")
+    let quoted = |it: &str| format!("`{}`", it.escape_debug());
+    let renamed = taken.iter().filter_map(|it| match &it.what {
+        What::Renamed(to) => Some(format!("{} is now {}", quoted(&it.path), quoted(to))),
+        _ => None,
     });
-    let all: Vec<String> = renamed.into_iter().chain(added(taken)).collect();
+    let unlinked = taken.iter().filter_map(|it| match &it.what {
+        What::Unlinked(to) => Some(format!("{} to {}", quoted(&it.path), quoted(to))),
+        _ => None,
+    });
+    let added = taken.iter().filter_map(|it| match &it.what {
+        What::Remote(url) => Some(format!("{} ({})", quoted(&it.path), quoted(url))),
+        _ => None,
+    });
+    let renamed = listed(&renamed.collect::<Vec<_>>()).map(|it| {
+        format!("The sandbox renamed files that a command created and that would run outside of it or tell agents what to do: {it}.")
+    });
+    let unlinked = listed(&unlinked.collect::<Vec<_>>()).map(|it| {
+        format!("The sandbox removed links that a command made in the folder of a repository, because your git would write through them: {it}.")
+    });
+    let added = listed(&added.collect::<Vec<_>>()).map(|it| {
+        format!("A command added a remote to the repository: {it}. `git fetch --all` leaves it out (`skipFetchAll`). `git remote remove` takes it away.")
+    });
+    let all: Vec<String> = renamed.into_iter().chain(unlinked).chain(added).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
 
-/// What the user is told about remotes that commands have added.
-fn added(taken: &[Taken]) -> Option<String> {
-    let all = taken.iter().filter_map(|it| match &it.what {
-        What::Remote(url) => {
-            Some(format!("`{}` (`{}`)", it.path.escape_debug(), url.escape_debug()))
-        }
-        _ => None,
-    });
-    let named = all.take(SHOWN).collect::<Vec<_>>().join(", ");
-    (!named.is_empty()).then(|| {
-        format!("A command added a remote to the repository: {named}. `git fetch --all` leaves it out (`skipFetchAll`). `git remote remove` takes it away.")
-    })
+/// The first of these words; `None` if there are none.
+fn listed(all: &[String]) -> Option<String> {
+    let more = if all.len() > SHOWN { ", …" } else { "" };
+    let named = all.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    (!all.is_empty()).then(|| format!("{named}{more}"))
 }
 
 impl Taken {
@@ -125,8 +136,12 @@ impl Taken {
             let (name, url) = (self.path.escape_debug(), url.escape_debug());
             return format!("added: remote {name} at {url}; for {}", first.escape_debug());
         }
-        let verb = match self.what {
+        let verb = match &self.what {
             What::Kept(_) => "check out",
+            What::Unlinked(to) => {
+                let (path, to) = (&self.path, to.escape_debug());
+                return format!("refused: link {path} to {to}; for {}", first.escape_debug());
+            }
             _ => "create",
         };
         format!("refused: {verb} {}, which {}; for {}", self.path, self.why, first.escape_debug())

@@ -1,5 +1,7 @@
 use super::*;
+use crate::reach::Locks;
 use crate::tool::disk::Disk;
+use crate::tool::git::baseline::Baseline;
 
 struct Room {
     dir: tempfile::TempDir,
@@ -28,14 +30,16 @@ impl Room {
     /// The paths that are taken back now, and their new names.
     fn taken(&mut self) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        runtime.block_on(self.watch.look(true));
+        runtime.block_on(self.watch.look());
         let taken = std::mem::take(&mut self.watch.taken);
         assert_eq!(told(&taken).is_none(), taken.is_empty());
         let line = |it: Taken| match it.what {
             What::Renamed(to) => format!("{} > {to}", it.path),
             other => panic!("{other:?}"),
         };
-        taken.into_iter().map(line).collect()
+        let mut all: Vec<String> = taken.into_iter().map(line).collect();
+        all.sort();
+        all
     }
 }
 
@@ -173,7 +177,7 @@ fn a_file_that_cannot_be_renamed_is_reported() {
     let what = What::Stuck("no".into());
     let taken = Taken { path: ".envrc".into(), why: "runs", what };
     assert!(told(&[taken]).unwrap().contains(
-        ".envrc, which runs (it could not be renamed: no. The command was ended because of this)"
+        ".envrc, which runs (it could not be taken back: no. The command was ended because of this)"
     ));
 }
 
@@ -196,7 +200,13 @@ fn a_file_of_the_repository_that_is_being_written_stays_as_long_as_it_grows() {
     let places = Places::new(&room.path(""), None);
     let mut watch = places.watch(workspace, baseline, None, &Arc::default()).unwrap();
     let mut look = |is_last: bool| {
-        runtime.block_on(watch.look(is_last));
+        runtime.block_on(async {
+            if is_last {
+                return watch.look().await;
+            }
+            let listed = done(&mut Some(watch.listing())).await;
+            watch.judge(listed, false).await;
+        });
         told(&std::mem::take(&mut watch.taken)).unwrap_or_default()
     };
     fs::create_dir_all(room.path(".github/workflows")).unwrap();
@@ -213,4 +223,46 @@ fn a_file_of_the_repository_that_is_being_written_stays_as_long_as_it_grows() {
     assert!(look(false).contains("(renamed to .git/refused/workflows)"));
     room.write(".github/workflows/a.yml", "one");
     assert!(look(true).contains("(renamed to .git/refused/workflows2)"));
+}
+
+#[test]
+fn locked_paths_whose_names_are_known_are_found_without_listing_their_folders() {
+    use std::os::unix::fs::PermissionsExt;
+    let room =
+        Room::with(&[".envrc", ".github/workflows/a.yml", "AGENTS.md", "HEAD", "a.code-workspace"]);
+    symlink("x", room.path("CLAUDE.md")).unwrap();
+    symlink("x", room.path(".cargo")).unwrap();
+    let places = Places::new(&room.path(""), None);
+    let found = |search| places.found(&[], search).unwrap();
+    let mut all = found(Search::All);
+    assert!(all.remove(&room.path("a.code-workspace")).is_some());
+    let names: Vec<_> = [".cargo", ".envrc", ".github/workflows", "AGENTS.md", "CLAUDE.md", "HEAD"]
+        .map(|it| room.path(it))
+        .into();
+    assert_eq!(all.keys().cloned().collect::<Vec<_>>(), names);
+    for it in ["", ".github"] {
+        fs::set_permissions(room.path(it), fs::Permissions::from_mode(0o311)).unwrap();
+    }
+    assert_eq!(found(Search::Names), all);
+}
+
+#[test]
+fn a_link_in_a_repository_s_folder_is_found_however_soon_it_follows_another_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let roots = [dir.path().join(".git")];
+    fs::create_dir_all(roots[0].join("refs/heads")).unwrap();
+    let mut links = links::Links::default();
+    for n in 0..200 {
+        let path = roots[0].join("refs/heads").join(n.to_string());
+        symlink("a", &path).unwrap();
+        assert_eq!(links.look(&roots).len(), n + 1);
+    }
+    symlink("testing", roots[0].join("tAb1x_9")).unwrap();
+    fs::create_dir_all(roots[0].join("worktrees/a/refused")).unwrap();
+    symlink("x", roots[0].join("worktrees/a/refused/.envrc")).unwrap();
+    assert_eq!(links.look(&roots).len(), 200);
+    for it in ["tAb1x_99", "refs/refused", "tAb1x_8"] {
+        symlink(if it.len() == 7 { "config" } else { "testing" }, roots[0].join(it)).unwrap();
+    }
+    assert_eq!(links.look(&roots).len(), 203);
 }

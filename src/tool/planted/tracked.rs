@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The most files below a locked path that are looked at.
 const MOST: usize = 1000;
 /// The folder, in the repository's own, for what is taken back. No program runs it, and no commit takes it up.
-const FOLDER: &str = "refused";
+pub(super) const FOLDER: &str = "refused";
 
 /// Files and links with what tells that they have changed.
 pub(super) type Marks = BTreeMap<PathBuf, String>;

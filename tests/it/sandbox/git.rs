@@ -8,6 +8,7 @@ use crate::kit::setup::Setup;
 use crate::review::scene::Scene;
 use crate::run::Ran;
 use serde_json::json;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 const REPOSITORY: &str = "set -e; git init -q -b main; git config user.name T; git config user.email t@l; \
@@ -229,17 +230,16 @@ fn a_stranger_s_file_at_a_path_that_the_repository_knows_is_taken_out_of_the_pro
         assert_eq!(run(&scene, "git add -A; git status --porcelain"), "[no output]");
     }
     assert_eq!(scene.on_disk(".git/refused/.vscode/settings.json").as_deref(), Some("evil\n"));
-    // also where the link leads that a command puts in the place of the folder
+    // nothing goes where a link leads that is in the place of the folder, be it the user's or a command's
     let outside = scene.nvim.setup.path("").parent().unwrap().join("outside");
     std::fs::create_dir_all(&outside).unwrap();
-    let said = run(
-        &scene,
-        &format!(
-            "rm -r .git/refused; ln -s {} .git/refused; echo evil > .envrc",
-            outside.display()
-        ),
-    );
+    run(&scene, "rm -r .git/refused");
+    symlink(&outside, scene.nvim.setup.path(".git/refused")).unwrap();
+    let said = run(&scene, "echo evil > .envrc");
     assert!(said.contains("(renamed to .envrc.refused)"), "{said}");
+    let make = format!("ln -sfn {}/ .git/refused; echo evil > .envrc", outside.display());
+    let said = run(&scene, &make);
+    assert!(said.contains("(renamed to .envrc.refused2)"), "{said}");
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
 }
 

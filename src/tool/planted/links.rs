@@ -1,0 +1,89 @@
+//! Symbolic links in the folders of repositories. Git writes through a link: the user's next commit would write the file to
+//! which `.git/COMMIT_EDITMSG` leads. A folder is listed only if it has changed.
+
+use super::tracked;
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::{self, DirEntry};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A folder that was listed so soon after its last change may have changed again at the same time of its file system.
+const SOON: Duration = Duration::from_millis(100);
+
+/// Links, and where each leads.
+pub(super) type Targets = BTreeMap<PathBuf, PathBuf>;
+
+#[derive(Clone, Default)]
+pub(super) struct Links {
+    folders: BTreeMap<PathBuf, Folder>,
+}
+
+#[derive(Clone)]
+struct Folder {
+    /// What tells whether the folder has changed. `None` if this is not known.
+    mark: Option<(u64, i64, i64)>,
+    folders: Vec<PathBuf>,
+    links: Targets,
+}
+
+impl Links {
+    /// The links in these folders and their subfolders, apart from one that git makes to try whether it can.
+    pub(super) fn look(&mut self, roots: &[PathBuf]) -> Targets {
+        let (mut found, mut seen) = (Targets::new(), BTreeMap::new());
+        let mut left: VecDeque<PathBuf> = roots.iter().cloned().collect();
+        while let Some(path) = left.pop_front() {
+            let Ok(there) = path.symlink_metadata() else { continue };
+            if !there.is_dir() || seen.contains_key(&path) {
+                continue;
+            }
+            let mark = (there.ino(), there.ctime(), there.ctime_nsec());
+            let same = self.folders.remove(&path).filter(|it| it.mark == Some(mark));
+            let folder = same.unwrap_or_else(|| Folder::list(&path, mark));
+            left.extend(folder.folders.iter().filter(|it| !is_refused(it, roots)).cloned());
+            found.extend(folder.links.clone());
+            seen.insert(path, folder);
+        }
+        self.folders = seen;
+        found
+    }
+}
+
+impl Folder {
+    fn list(path: &Path, mark: (u64, i64, i64)) -> Folder {
+        let changed = u64::try_from(mark.1).ok().zip(u32::try_from(mark.2).ok());
+        let changed = changed.map(|(seconds, rest)| UNIX_EPOCH + Duration::new(seconds, rest));
+        let is_settled = changed.is_some_and(|it| it + SOON < SystemTime::now());
+        let mut folder =
+            Folder { mark: is_settled.then_some(mark), folders: Vec::new(), links: Targets::new() };
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(it) if it.is_dir() => folder.folders.push(entry.path()),
+                Ok(it) if it.is_symlink() => folder.links.extend(target(&entry)),
+                _ => (),
+            }
+        }
+        folder
+    }
+}
+
+/// Whether this is the folder for what was taken back, also links.
+fn is_refused(folder: &Path, roots: &[PathBuf]) -> bool {
+    let is_root = |it: &Path| roots.iter().any(|root| it == root);
+    let mut above = folder.ancestors().skip(1);
+    let (Some(own), Some(trees)) = (above.next(), above.next()) else { return false };
+    let is_tree = trees.ends_with("worktrees") && trees.parent().is_some_and(is_root);
+    folder.ends_with(tracked::FOLDER) && (is_root(own) || is_tree)
+}
+
+fn target(entry: &DirEntry) -> Option<(PathBuf, PathBuf)> {
+    let target = fs::read_link(entry.path()).ok()?;
+    (!is_try(&entry.path(), &target)).then(|| (entry.path(), target))
+}
+
+/// Whether this is the link by which a new repository tries whether its file system has links. It leads to no file, and
+/// git removes it at once.
+fn is_try(path: &Path, target: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    name.len() == 7 && name[0] == b't' && target == Path::new("testing")
+}
