@@ -194,7 +194,10 @@ impl Record {
                 let _ = ids.send(begun);
                 kept.and(written)
             }
-            KeeperMessage::Settled(path, text) => all.settle(&path, text.as_ref()),
+            KeeperMessage::Settled(path, text) => {
+                let branch = head::branch_in_file(&conversation.session.root);
+                all.settle(&path, text.as_ref(), branch.as_deref())
+            }
             KeeperMessage::Void(id) => all.alter(id, |it| it.state = State::Void),
             KeeperMessage::Written(id, after) => all.alter(id, |it| it.after = after),
             KeeperMessage::Rewound { title, lines, is_undone } => {
@@ -226,7 +229,8 @@ impl Record {
             return drop(lent.messages.send(settled));
         }
         if let Some(all) = self.checkpoints(conversation) {
-            let written = all.settle(path, text);
+            let branch = head::branch_in_file(&conversation.session.root);
+            let written = all.settle(path, text, branch.as_deref());
             self.warn(conversation, written);
         }
     }

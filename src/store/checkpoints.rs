@@ -264,17 +264,39 @@ impl Checkpoints {
     }
 
     /// Records that the user has decided on the open changes of a file. `now` is the file's text; `None` if the file
-    /// does not exist.
-    pub fn settle(&mut self, path: &Path, now: Option<&Text>) -> io::Result<()> {
+    /// does not exist. `branch` is the branch that is checked out, if it is known: the changes are written there.
+    ///
+    /// A command may have changed the file between an edit and the decision. The edit was then decided as it was before
+    /// the command, so the command's change is taken out of `now` first.
+    pub fn settle(
+        &mut self,
+        path: &Path,
+        now: Option<&Text>,
+        branch: Option<&str>,
+    ) -> io::Result<()> {
         let blobs = self.blobs();
         let mut now = now.cloned().map_or(Content::Absent, Content::Text);
         let mut touched = Vec::new();
-        for change in self.changes.iter().rev() {
-            let is_meant = change.state == State::Open && change.cause == Cause::Edit;
-            if *change.path != *path || !is_meant {
+        let is_open = |it: &&Change| *it.path == *path && it.state == State::Open;
+        let is_edit = |it: &&Change| is_open(it) && it.cause == Cause::Edit;
+        let Some(first) = self.changes.iter().find(is_edit).map(|it| it.id) else { return Ok(()) };
+        for change in self.changes.iter().rev().filter(|it| is_open(it) && it.id >= first) {
+            let mut change = change.clone();
+            if change.cause == Cause::Command {
+                let Some(before) = taken_back(&blobs, &change, &now) else { break };
+                let sides = (blobs.keep(&before)?, blobs.keep(&now)?);
+                let is_as_made = (&sides.0, &sides.1) == (&change.before, &change.after);
+                let settled = Some(sides).filter(|_| !is_as_made);
+                if settled != change.settled {
+                    change.settled = settled;
+                    touched.push(change);
+                }
+                now = before;
                 continue;
             }
-            let mut change = change.clone();
+            if let Some(branch) = branch {
+                change.branch = Some(branch.to_owned());
+            }
             let is_whole = change.to.is_some() || change.after == Kept::Absent;
             match &now {
                 // the user rejected the deletion, renaming or creation of the file
@@ -416,6 +438,19 @@ fn without(blobs: &Blobs, change: &Change, now: &Text) -> Result<Content, String
             Ok(Content::Text(edit::merge(&after, now, &before).text))
         }
         _ => Err("is not text".to_owned()),
+    }
+}
+
+/// A content without a command's change; `None` if it cannot be computed.
+fn taken_back(blobs: &Blobs, change: &Change, now: &Content) -> Option<Content> {
+    match (blobs.read(&change.before).ok()?, blobs.read(&change.after).ok()?, now) {
+        (before, after, now) if after == *now => Some(before),
+        (before, _, now) if before == *now => Some(before),
+        (Content::Text(before), Content::Text(after), Content::Text(now)) => {
+            // where both have changed the same lines, the present text stays
+            Some(Content::Text(edit::merge(&after, &before, now).text))
+        }
+        _ => None,
     }
 }
 

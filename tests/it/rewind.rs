@@ -4,6 +4,7 @@ mod back;
 mod commands;
 mod kept;
 mod kinds;
+mod late;
 mod law;
 mod one;
 mod turns;

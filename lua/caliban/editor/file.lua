@@ -257,6 +257,20 @@ function M.refresh(buf)
   end
 end
 
+--- Writes the buffer without the autocommands that may change its text before, such as formatters.
+---@param buf integer
+---@return string? # why the buffer was not written, as the end of a sentence
+function M.write_as_is(buf)
+  local ignored = vim.o.eventignore
+  if ignored ~= 'all' then
+    local both = 'BufWritePre,FileWritePre'
+    vim.o.eventignore = ignored == '' and both or ignored .. ',' .. both
+  end
+  local ok, why = pcall(M.write, buf, false)
+  vim.o.eventignore = ignored
+  return ok and why or not ok and M.reason(why) or nil
+end
+
 --- Writes the buffer as `:write` does. Creates the folder first if needed. Adds no line break if
 --- the last line had none.
 ---@param buf integer

@@ -255,7 +255,7 @@ local function restore(p)
   if why then
     return why
   end
-  local unsaved = own and 'its buffer has unsaved changes' or file.write(buf, false)
+  local unsaved = own and 'its buffer has unsaved changes' or file.write_as_is(buf)
   if r and r.open then
     require('caliban.review').look(r, true)
   end

@@ -36,10 +36,19 @@ fn origin(turn: u32, cause: Cause) -> Origin {
 
 /// A change of `a.txt`.
 fn change(all: &mut Checkpoints, turn: u32, before: &Content, after: &Content) -> u32 {
+    change_by(all, turn, Cause::Edit, [before, after])
+}
+
+fn change_by(
+    all: &mut Checkpoints,
+    turn: u32,
+    cause: Cause,
+    [before, after]: [&Content; 2],
+) -> u32 {
     let blobs = all.blobs();
     let (before, after) = (blobs.keep(before).unwrap(), blobs.keep(after).unwrap());
     let new = New::content("/p/a.txt".into(), before, after);
-    let (ids, written) = all.begin(&origin(turn, Cause::Edit), vec![new]);
+    let (ids, written) = all.begin(&origin(turn, cause), vec![new]);
     written.unwrap();
     ids[0]
 }
@@ -59,7 +68,7 @@ fn sides(all: &Checkpoints) -> Vec<String> {
 }
 
 fn settle(all: &mut Checkpoints, now: &str) {
-    all.settle(Path::new("/p/a.txt"), Some(&Text::new(now))).unwrap();
+    all.settle(Path::new("/p/a.txt"), Some(&Text::new(now)), None).unwrap();
 }
 
 #[test]
@@ -100,6 +109,34 @@ fn the_recorded_change_of_a_turn_has_only_what_the_user_accepted() {
     assert_eq!(sides(&place.open()), sides(&all));
 }
 
+/// The user decides on an edit after a command has changed the file again.
+#[test]
+fn a_verdict_after_a_command_concerns_the_edit_as_it_was_before_the_command() {
+    let check = |before: &Content, edited: &str, ran: &Content, now: &str, expected: [&str; 2]| {
+        let place = place();
+        let mut all = place.open();
+        change(&mut all, 1, before, &text(edited));
+        change_by(&mut all, 2, Cause::Command, [&text(edited), ran]);
+        // a verdict that is taken back and given again
+        settle(&mut all, "something else\n");
+        settle(&mut all, now);
+        assert_eq!(sides(&place.open()), expected, "{now:?}");
+    };
+    let (old, ran) = (text("a\nb\nc\n"), text("a\nBB\nc\n"));
+    // accepted as the command left it
+    let accepted = ["1: a|b|c| -> a|B|c| true", "2: a|B|c| -> a|BB|c| true"];
+    check(&old, "a\nB\nc\n", &ran, "a\nBB\nc\n", accepted);
+    // rejected: nothing is left to take back
+    let rejected = ["1: a|b|c| -> a|b|c| false", "2: a|b|c| -> a|b|c| false"];
+    check(&old, "a\nB\nc\n", &ran, "a\nb\nc\n", rejected);
+    // the command changed another line than the edit that was rejected
+    let apart = ["1: a|b|c| -> a|b|c| false", "2: a|b|c| -> a|b|C| true"];
+    check(&old, "a\nB\nc\n", &text("a\nB\nC\n"), "a\nb\nC\n", apart);
+    // a new file
+    let made = ["1: Ok(Absent) -> x| true", "2: x| -> y| true"];
+    check(&Content::Absent, "x\n", &text("y\n"), "y\n", made);
+}
+
 /// A session that is cleared counts its turns from one again.
 #[test]
 fn a_turn_after_clear_is_not_merged_with_an_earlier_turn_of_the_same_number() {
@@ -122,7 +159,7 @@ fn a_change_that_was_rejected_or_not_made_cannot_be_rewound() {
     change(&mut all, 1, &text("a\n"), &Content::Absent);
     settle(&mut all, "a\n");
     change(&mut all, 2, &Content::Absent, &text("new\n"));
-    all.settle(Path::new("/p/a.txt"), None).unwrap();
+    all.settle(Path::new("/p/a.txt"), None, None).unwrap();
     let id = change(&mut all, 3, &text("a\n"), &text("b\n"));
     all.alter(id, |it| it.state = State::Void).unwrap();
     assert!(all.changes().iter().all(|it| !it.counts()), "{:?}", sides(&all));

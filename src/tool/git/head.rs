@@ -72,14 +72,20 @@ pub fn short(name: &str) -> &str {
 
 /// The branch that is checked out, such as `refs/heads/main`, or the commit if none is. `None` without git.
 pub async fn branch(root: &Path, wait: Duration) -> Option<String> {
+    let found = branch_in_file(root);
+    if found.is_some() || folder(root).is_none() {
+        return found;
+    }
+    let said = output(root, &["symbolic-ref", "-q", "HEAD"], wait).await.ok()?;
+    Some(String::from_utf8(said).ok()?.trim_end().to_owned())
+}
+
+/// The same without running git. `None` also in a repository that keeps its branches in a table.
+pub fn branch_in_file(root: &Path) -> Option<String> {
     let head = regular::head(&folder(root)?.join("HEAD"), LONGEST).ok()?;
     let head = head.trim_end();
     match head.strip_prefix("ref: ") {
-        // a repository that keeps its branches in a table names none in this file
-        Some("refs/heads/.invalid") => {
-            let said = output(root, &["symbolic-ref", "-q", "HEAD"], wait).await.ok()?;
-            Some(String::from_utf8(said).ok()?.trim_end().to_owned())
-        }
+        Some("refs/heads/.invalid") => None,
         Some(branch) => Some(branch.to_owned()),
         None => Some(head.to_owned()).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit())),
     }

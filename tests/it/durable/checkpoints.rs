@@ -39,7 +39,7 @@ fn play(dir: &Path, fault: Option<Fault>) -> (Arc<FakeDisk>, Vec<Told>) {
             told.push(Told { calls: disk.count(), changes: all.changes().to_vec() });
         }
     }
-    if all.settle(Path::new("/p/a.txt"), Some(&Text::new("3\nmine\n"))).is_ok() {
+    if all.settle(Path::new("/p/a.txt"), Some(&Text::new("3\nmine\n")), None).is_ok() {
         told.push(Told { calls: disk.count(), changes: all.changes().to_vec() });
     }
     (disk, told)
