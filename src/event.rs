@@ -459,6 +459,8 @@ pub enum End {
     Stopped(String),
     /// The editor or the program ended in the middle of the turn. This is noticed when the session is opened again.
     Interrupted,
+    /// The conversation was copied in the middle of the turn, which goes on in the original. Only the copy has this end.
+    Copied,
 }
 
 /// Progress that is shown at once but is not an event. The journal stores no progress except the text of an unfinished

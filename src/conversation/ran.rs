@@ -44,7 +44,7 @@ pub enum Exit {
 impl Exit {
     pub fn of(it: &Unattended) -> Exit {
         match &it.end {
-            Some(End::Cancelled | End::Interrupted) | None => Exit::Interrupted,
+            Some(End::Cancelled | End::Interrupted | End::Copied) | None => Exit::Interrupted,
             Some(_) if it.limit.is_some() => Exit::Limit,
             Some(_) if it.wrote_calls => Exit::CallsAsText,
             Some(End::Failed(_) | End::Stopped(_)) => Exit::Failed,

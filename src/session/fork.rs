@@ -31,7 +31,7 @@ impl Session {
     pub fn fork(&self, cut: Option<Cut>) -> Session {
         let mut copy = self.clone();
         copy.leave_workers_to_original();
-        copy.step(Input::Leave { partial: None });
+        copy.step(Input::Part);
         copy.queue.clear();
         copy.held.clear();
         copy.notes.extend(reviews_stay(&copy.reviewing, &copy.root));
@@ -91,14 +91,14 @@ pub(super) fn is_shown(message: &Message) -> bool {
         })
 }
 
-/// What the model of a copied conversation is told about edits that wait for the user's decision in the original.
+/// What the model of a copied conversation is told about edits on which the user decides in the original.
 fn reviews_stay(paths: &[PathBuf], root: &Path) -> Option<String> {
     let names: Vec<String> =
         paths.iter().map(|it| it.strip_prefix(root).unwrap_or(it).display().to_string()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "Edits of {} wait for the user's decision in the original of this conversation. The user's verdict goes \
-             there. Read these files before you rely on their text.",
+            "The user still decides on edits of {} in the original of this conversation, and the verdict goes there. \
+             Read these files before you rely on their text.",
             names.join(", ")
         )
     })

@@ -75,6 +75,8 @@ pub enum Input {
     Leave {
         partial: Option<Reply>,
     },
+    /// This conversation is a copy, and the turn of the original goes on without it.
+    Part,
     Rule {
         call: CallId,
         ruling: Ruling,

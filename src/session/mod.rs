@@ -235,6 +235,7 @@ impl Session {
             Input::End { partial, why } => {
                 self.break_off(partial, End::Stopped(why), &mut step);
             }
+            Input::Part => self.break_off(None, End::Copied, &mut step),
             Input::Leave { partial } => self.break_off(partial, End::Interrupted, &mut step),
             it @ (Input::Rule { .. }
             | Input::Change { .. }

@@ -385,7 +385,7 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
         ),
     };
     let has_effects = access.acts() || matches!(access, Access::Delegate { .. });
-    let summary = if has_effects && *why == End::Interrupted { "may have run" } else { "stopped" };
+    let summary = if has_effects && matches!(why, End::Interrupted | End::Copied) { "may have run" } else { "stopped" };
     ToolAnswer::failed(call, text, summary)
 }
 
@@ -396,12 +396,16 @@ pub(super) fn aftermath(why: &End) -> Option<&'static str> {
         End::Interrupted => Some(
             "The turn was interrupted because the editor or Caliban ended. What ran then may have had effects.",
         ),
+        End::Copied => Some(
+            "This conversation is a copy that was made in the middle of the turn. The turn goes on in the original: what \
+             ran then may have had effects.",
+        ),
         End::Done | End::Failed(_) | End::Stopped(_) => None,
     }
 }
 
 fn is_aftermath(note: &str) -> bool {
-    [End::Cancelled, End::Interrupted].iter().any(|it| aftermath(it) == Some(note))
+    [End::Cancelled, End::Interrupted, End::Copied].iter().any(|it| aftermath(it) == Some(note))
 }
 
 /// The subject of a note for the model.
@@ -454,6 +458,9 @@ pub fn ending(why: &End) -> Option<String> {
                 on."
             .into(),
         ),
+        End::Copied => Some(
+            "Copied in the middle of the turn, which goes on in the original. Send a message to go on here.".into(),
+        ),
     }
 }
 
@@ -484,6 +491,7 @@ pub(super) fn ended(why: &End) -> &'static str {
     match why {
         End::Cancelled => "the user stopped the turn",
         End::Interrupted => "the editor or Caliban ended",
+        End::Copied => "this copy of the conversation was made",
         End::Done | End::Failed(_) | End::Stopped(_) => "the turn ended",
     }
 }

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 /// Beginnings of lines in notes to the model, and the beginnings that replace them for the user.
-const BEGINNINGS: [(&str, &str); 19] = [
+const BEGINNINGS: [(&str, &str); 20] = [
     ("The user accepted ", "You accepted "),
     ("The user rejected ", "You rejected "),
     ("The user closed ", "You closed "),
     ("The user did not decide on ", "You did not decide on "),
+    ("The user still decides on ", "You still decide on "),
     ("The user has told w", "You told w"),
     ("The user stopped w", "You stopped w"),
     ("The user took back ", "You took back "),
@@ -44,8 +45,12 @@ const BEGINNINGS: [(&str, &str); 19] = [
 ];
 
 /// Ends of lines in notes to the model, and the ends that replace them for the user.
-const ENDS: [(&str, &str); 4] = [
+const ENDS: [(&str, &str); 5] = [
     (" Read them again before you rely on them.", " The model is told to read them again."),
+    (
+        " Read these files before you rely on their text.",
+        " The model is told to read these files.",
+    ),
     (" Read the file before you go on.", " The model is told to read the file."),
     ("; the user may still review it.", "; you may still review it."),
     ("; the user may still undo it.", "; you may still undo it."),

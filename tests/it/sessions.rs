@@ -2,6 +2,7 @@
 
 mod apart;
 mod clock;
+mod copied;
 mod crash;
 mod drafts;
 mod exported;

@@ -114,7 +114,7 @@ impl Session {
     /// Ends the workers that are left at the end of a turn.
     pub(in crate::session) fn settle_workers(&mut self, why: &End) {
         let state = match why {
-            End::Interrupted => WorkerState::Failed,
+            End::Interrupted | End::Copied => WorkerState::Failed,
             _ => WorkerState::Stopped,
         };
         for it in self.workers.all.values_mut().filter(|it| !it.state.is_over()) {

@@ -160,6 +160,7 @@ pub(super) fn cut_off(it: &Worker, why: &End) -> HandOff {
     let why = match why {
         End::Cancelled => "The user stopped the turn before the worker was done.",
         End::Interrupted => "Interrupted: the editor or Caliban ended. The worker may have run.",
+        End::Copied => "The worker goes on in the original of this conversation.",
         End::Done | End::Failed(_) | End::Stopped(_) => {
             "The turn ended before the worker was done."
         }
