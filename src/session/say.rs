@@ -385,7 +385,11 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
         ),
     };
     let has_effects = access.acts() || matches!(access, Access::Delegate { .. });
-    let summary = if has_effects && matches!(why, End::Interrupted | End::Copied) { "may have run" } else { "stopped" };
+    let summary = if has_effects && matches!(why, End::Interrupted | End::Copied) {
+        "may have run"
+    } else {
+        "stopped"
+    };
     ToolAnswer::failed(call, text, summary)
 }
 

@@ -47,10 +47,7 @@ const BEGINNINGS: [(&str, &str); 20] = [
 /// Ends of lines in notes to the model, and the ends that replace them for the user.
 const ENDS: [(&str, &str); 5] = [
     (" Read them again before you rely on them.", " The model is told to read them again."),
-    (
-        " Read these files before you rely on their text.",
-        " The model is told to read these files.",
-    ),
+    (" Read these files before you rely on their text.", " The model is told to read these files."),
     (" Read the file before you go on.", " The model is told to read the file."),
     ("; the user may still review it.", "; you may still review it."),
     ("; the user may still undo it.", "; you may still undo it."),

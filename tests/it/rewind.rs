@@ -6,6 +6,7 @@ mod kept;
 mod kinds;
 mod late;
 mod law;
+mod merges;
 mod one;
 mod turns;
 mod writers;

@@ -37,7 +37,7 @@ pub(super) struct Move {
     modified: BTreeSet<PathBuf>,
 }
 
-/// What the command did, and a note about it for the user. `start` is when the command began, in seconds since 1970, and
+/// What the command did, and notes about it for the user. `start` is when the command began, in seconds since 1970, and
 /// `index` was git's index then.
 pub(super) async fn course(
     root: &Path,
@@ -45,23 +45,27 @@ pub(super) async fn course(
     start: i64,
     index: &Entries,
     after: &After,
-) -> (Course, Option<Said>) {
+) -> (Course, Vec<Said>) {
     let to = Head::look(root, PATIENCE).await;
-    let (Some(from), Some(to)) = (from, to) else { return (Course::Same, None) };
+    let (Some(from), Some(to)) = (from, to) else { return (Course::Same, Vec::new()) };
     let begun = to.unfinished.filter(|_| from.unfinished.is_none());
-    let moved = Said::Moved { from: from.say(), to: to.say() };
-    if let Some(ends) = begun {
-        let said = Said::Unfinished { ends: ends.to_owned(), at: to.say() };
-        return (Course::Moved(Box::new(Move::of(root, from, to, index, after).await)), Some(said));
-    } else if from.commit == to.commit {
-        return (Course::Same, (from.branch != to.branch).then_some(moved));
-    }
-    if has_only_own(root, &from, &to, start).await {
+    let is_same = from.commit == to.commit;
+    let has_only_own = !is_same && has_only_own(root, &from, &to, start).await;
+    let mut said = Vec::new();
+    if has_only_own {
         let from = from.commit.as_deref().map(|it| short(it).to_owned());
-        let new = tree(root, &to).await;
-        return (Course::Committed(new), Some(Said::Committed { from, to: to.say() }));
+        said.push(Said::Committed { from, to: to.say() });
+    } else if !is_same || from.branch != to.branch {
+        said.push(Said::Moved { from: from.say(), to: to.say() });
     }
-    (Course::Moved(Box::new(Move::of(root, from, to, index, after).await)), Some(moved))
+    if let Some(ends) = begun {
+        said.push(Said::Unfinished { ends: ends.to_owned(), at: to.say() });
+    } else if is_same {
+        return (Course::Same, said);
+    } else if has_only_own {
+        return (Course::Committed(tree(root, &to).await), said);
+    }
+    (Course::Moved(Box::new(Move::of(root, from, to, index, after).await)), said)
 }
 
 /// Whether the command itself has made all commits between the two, one after the other.
@@ -147,11 +151,19 @@ impl Move {
         Some(Staged { before: before.cloned(), after: now.cloned() })
     }
 
+    /// Whether the file had a conflict before the command. Its text and its entries were written by git.
+    fn was_in_conflict(&self, path: &Path) -> bool {
+        self.from.unfinished.is_some()
+            && self.old.contains_key(path)
+            && !self.was_index.contains_key(path)
+    }
+
     /// The entry that was staged on the earlier branch and that git has not carried over.
     fn earlier(&self, path: &Path) -> Option<Staged> {
         let (was, old) = (self.was_index.get(path), self.old.get(path));
         let new = self.new.get(path);
-        let is_lost = was != old && old != new && self.index.get(path) == new;
+        let is_lost =
+            was != old && old != new && self.index.get(path) == new && !self.was_in_conflict(path);
         let staged = Staged { before: was.cloned(), after: old.cloned() };
         Some(staged).filter(|_| is_lost && self.to.unfinished.is_none())
     }
@@ -165,11 +177,15 @@ impl Move {
             return vec![found.planned()];
         }
         let (before, after) = (&found.before, &found.after);
-        let is_old = match (&found.origin, old) {
-            (Origin::Git(name), Some(old)) => old.name() == name,
-            (_, None) => *before == Ok(Content::Absent),
-            (_, Some(_)) => false,
-        };
+        let was_in_conflict = self.was_in_conflict(path);
+        let is_committed = new.is_some() && in_tree(root, &found, new).await == *before;
+        let is_old = was_in_conflict
+            || is_committed
+            || match (&found.origin, old) {
+                (Origin::Git(name), Some(old)) => old.name() == name,
+                (_, None) => *before == Ok(Content::Absent),
+                (_, Some(_)) => false,
+            };
         let is_new = self.to.unfinished.is_some()
             || match new {
                 Some(new) => self.index.get(path) == Some(new) && !self.modified.contains(path),
@@ -195,7 +211,11 @@ impl Move {
         }
         planned.retain(|it| it.before != it.after || it.staged.is_some());
         if planned.is_empty() {
-            let why = format!("is in git, in {}", self.from.say());
+            let why = match (was_in_conflict, is_committed) {
+                (true, _) => "was a conflict of git's, which is over".to_owned(),
+                (_, true) => format!("is in git, in {}", self.to.say()),
+                _ => format!("is in git, in {}", self.from.say()),
+            };
             planned.push(found.part(Err(why), after.clone()));
         }
         planned

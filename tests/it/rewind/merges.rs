@@ -1,0 +1,54 @@
+//! Rewinds of turns in which git merged.
+
+use super::commands::{git, run_command};
+use super::kinds::heads;
+use super::*;
+use std::fs;
+
+/// The branch `other` has changed the fifth line of `a.txt`.
+fn diverged() -> Scene {
+    let scene =
+        Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }").size(160, 40));
+    git(&scene, &["init", "-qb", "main"]);
+    git(&scene, &["config", "user.name", "me"]);
+    git(&scene, &["config", "user.email", "me@example.org"]);
+    git(&scene, &["add", "."]);
+    git(&scene, &["commit", "-qm", "begin"]);
+    git(&scene, &["switch", "-qc", "other"]);
+    fs::write(scene.nvim.setup.path("a.txt"), nine().replace("l5", "other")).unwrap();
+    git(&scene, &["commit", "-qam", "other"]);
+    git(&scene, &["switch", "-q", "main"]);
+    scene
+}
+
+/// A turn commits its edit and merges, which stops at a conflict; the next turn takes the other side.
+#[test]
+fn a_rewind_brings_no_conflict_back_that_is_over() {
+    let scene = diverged();
+    scene.server.reply(Reply::new().call(
+        "e1",
+        "edit",
+        edit("a.txt", &[("l5", "ours"), ("l8", "L8")]),
+    ));
+    run_command(&scene, "git commit -qam mine && git merge other");
+    let conflict = scene.on_disk("a.txt").unwrap();
+    assert!(conflict.contains("<<<<<<<"), "{conflict}");
+    preview(&scene, "1");
+    let shown = scene.nvim.buffer("/rewind");
+    let commits =
+        shown.lines().filter(|it| it.starts_with("A command of this turn made commits")).count();
+    assert_eq!(commits, 1, "{shown}");
+    assert!(shown.contains("`git merge --abort`"), "{shown}");
+    assert!(!heads(&scene).contains("is restored"), "{shown}");
+    scene.nvim.keys("q");
+    scene.nvim.keys(":Caliban accept all<CR>");
+    run_command(&scene, "git checkout -q --theirs a.txt && git add -A && git commit -qm merged");
+    let merged = scene.on_disk("a.txt").unwrap();
+    assert_eq!(merged, nine().replace("l5", "other"));
+    preview(&scene, "1");
+    let shown = scene.nvim.buffer("/rewind");
+    assert!(!shown.contains("<<<<<<<"), "{shown}");
+    expect![[r#"
+        diff a.txt is not changed: its earlier text was a conflict of git's, which is over (changed by a command)
+    "#]].assert_eq(&heads(&scene));
+}
