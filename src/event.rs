@@ -3,6 +3,7 @@
 mod access;
 mod awaited;
 mod compaction;
+mod end;
 mod failure;
 mod grant;
 mod job;
@@ -19,6 +20,7 @@ mod worker;
 pub use access::{Access, Guarded};
 pub use awaited::{Awaited, Rest, Undecided};
 pub use compaction::{Compaction, Handoff};
+pub use end::End;
 pub use failure::{Biggest, Failure, Limit};
 pub use grant::{Grant, in_one_line};
 pub use job::Job;
@@ -446,21 +448,6 @@ pub enum Ruling {
     Once,
     Session,
     Denied { reason: String },
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum End {
-    Done,
-    Cancelled,
-    Failed(Failure),
-    /// The reply ended in a way that the user has to know about: cut by `max_tokens`, refused, or for an unknown
-    /// reason.
-    Stopped(String),
-    /// The editor or the program ended in the middle of the turn. This is noticed when the session is opened again.
-    Interrupted,
-    /// The conversation was copied in the middle of the turn, which goes on in the original. Only the copy has this end.
-    Copied,
 }
 
 /// Progress that is shown at once but is not an event. The journal stores no progress except the text of an unfinished

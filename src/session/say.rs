@@ -473,9 +473,7 @@ pub(super) fn jobs_go_on(running: usize) -> Option<String> {
     match running {
         0 => None,
         1 => Some("1 job goes on in the background. Use /jobs to see it or to stop it.".to_owned()),
-        n => {
-            Some(format!("{n} jobs go on in the background. Use /jobs to see them or to stop one."))
-        }
+        n => Some(format!("{n} jobs go on in the background. Use /jobs to see or stop one.")),
     }
 }
 

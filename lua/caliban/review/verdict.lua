@@ -377,4 +377,11 @@ function M.take_up(r, list, again)
   end
 end
 
+--- The last decision in the undo state of the review's buffer; nil if there is none.
+---@param r caliban.Review
+---@return caliban.Decided?
+function M.last(r)
+  return r.decided
+end
+
 return M

@@ -97,7 +97,7 @@ end
 function M.decided(chat)
   local found ---@type caliban.Review?
   for _, it in ipairs(chat.listing and chat.listing.files or {}) do
-    found = state.count(it.r) > 0 and it.r.decided and it.r or found
+    found = state.count(it.r) > 0 and require('caliban.review.verdict').last(it.r) and it.r or found
   end
   return found
 end

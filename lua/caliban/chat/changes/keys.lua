@@ -97,14 +97,15 @@ function M.back(chat)
   local it = item(chat)
   local r = it and it.r or it and list.decided(chat)
   local say = require('caliban.editor.notify').show
-  if not (r and api.nvim_buf_is_loaded(r.buf) and r.decided) then
+  local tracking = require('caliban.review.hunks.tracking')
+  local before = r and require('caliban.review.verdict').last(r)
+  if not (r and api.nvim_buf_is_loaded(r.buf) and before) then
     return say('No decision to take back here. In the file, u takes back the change itself.')
   end
-  local before = r.decided
   api.nvim_buf_call(r.buf, function()
     vim.cmd('silent undo')
-    require('caliban.review.hunks.tracking').sync(r)
-    if r.decided == before then
+    tracking.sync(r)
+    if require('caliban.review.verdict').last(r) == before then
       vim.cmd('silent redo')
       local name = require('caliban.review.named').shown(r)
       say(('You have typed in %s since. u there takes that back first.'):format(name))
