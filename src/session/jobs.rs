@@ -125,7 +125,11 @@ mod tests {
         let session = Session { reviewing: vec!["/p/a.txt".into()], root, ..Session::default() };
         let copy = session.fork(None);
         assert!(copy.reviewing.is_empty());
-        assert!(copy.notes[0].starts_with("The user still decides on edits of a.txt"), "{:?}", copy.notes);
+        assert!(
+            copy.notes[0].starts_with("The user still decides on edits of a.txt"),
+            "{:?}",
+            copy.notes
+        );
     }
 
     #[test]

@@ -107,6 +107,7 @@ local function watch_sizes()
         show_again(chat)
         M.refit(chat)
         require('caliban.chat.below').fill(chat)
+        require('caliban.chat.changes').resized(chat)
       end
     end,
   })

@@ -130,6 +130,14 @@ local function map(chat)
   require('caliban.chat.cursor_keys').set(buf, 'change', mappings)
 end
 
+--- Shows the hunk again after a window of its file has got another height.
+---@param chat caliban.Chat
+function M.resized(chat)
+  if chat.listing and require('caliban.chat.chats').usable(chat.transcript) then
+    map(chat)
+  end
+end
+
 ---@param chat caliban.Chat
 local function listen(chat)
   api.nvim_clear_autocmds({ group = group, [BUF] = chat.transcript })

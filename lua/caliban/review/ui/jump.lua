@@ -36,7 +36,16 @@ local function show(r)
   api.nvim_set_current_buf(r.buf)
 end
 
---- Scrolls down until the last row of a hunk is visible, if the window has room for the whole hunk.
+--- Whether the removed lines above a hunk's first row are visible in the current window.
+---@param row integer
+---@return boolean
+local function shows_removed(row)
+  local view = vim.fn.winsaveview()
+  local fill = api.nvim_win_text_height(0, { start_row = row, end_row = row }).fill
+  return view.topline <= row or view.topfill >= fill
+end
+
+--- Scrolls until the removed lines and the last row of a hunk are visible, if the window has room for the whole hunk.
 ---@param row integer the hunk's first row
 ---@param last integer
 local function reach(row, last)
@@ -45,7 +54,8 @@ local function reach(row, last)
   local height = vim.fn.getwininfo(win)[1].height
   -- more lines do not fit, and Neovim would need a long time to measure a very long one
   local bytes = api.nvim_buf_get_offset(0, last + 1) - api.nvim_buf_get_offset(0, top)
-  if bottom >= last or last - row >= height or bytes > 8 * height * vim.o.columns then
+  local is_visible = bottom >= last and shows_removed(row)
+  if is_visible or last - row >= height or bytes > 8 * height * vim.o.columns then
     return
   end
   local function rows(from)
@@ -55,7 +65,8 @@ local function reach(row, last)
     while rows(top) > height do
       top = top + 1
     end
-    vim.fn.winrestview({ topline = top + 1 })
+    local fill = api.nvim_win_text_height(win, { start_row = top, end_row = top }).fill
+    vim.fn.winrestview({ topline = top + 1, topfill = fill })
   end
 end
 
@@ -81,7 +92,13 @@ function M.peek(r, hunk)
   local found ---@type integer?
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
     if api.nvim_win_get_buf(win) == r.buf then
-      if vim.fn.line('w0', win) <= row + 1 and vim.fn.line('w$', win) >= last then
+      local is_visible = vim.fn.line('w0', win) <= row + 1 and vim.fn.line('w$', win) >= last
+      if
+        is_visible
+        and api.nvim_win_call(win, function()
+          return shows_removed(row)
+        end)
+      then
         return
       end
       found = win ~= api.nvim_get_current_win() and win or found
