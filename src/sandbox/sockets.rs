@@ -13,8 +13,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The most entries of the project's folders among which a renamed socket is searched for.
+/// The most entries of the project's folders among which a renamed socket is searched for, and one that was bound by a
+/// relative name and is nowhere else.
 const MOST: usize = 2_000;
+const MOST_RELATIVE: usize = 50_000;
+/// Variables with the folder in which a program was started, and with others from which programs are started.
+const STARTED: [&str; 3] = ["PWD=", "OLDPWD=", "HOME="];
 /// The most bytes of an answer of the kernel.
 const ANSWER: usize = 1 << 16;
 /// See `linux/netlink.h`: the type of the last message of an answer, and the length of a message's header.
@@ -56,8 +60,8 @@ pub(super) fn outside(root: Option<&Path>, holder: Option<u32>) -> Result<Vec<Pa
         }
     }
     if !lost.is_empty() {
-        let folders = owners(&lost);
-        search(&lost, &folders, root, &mut found);
+        let owners = owners(&lost);
+        search(&lost, &owners, root, &mut found);
     }
     Ok(found.into_iter().collect())
 }
@@ -115,10 +119,30 @@ fn owners(lost: &[&Bound]) -> BTreeMap<u32, PathBuf> {
     folders
 }
 
-/// Searches for files by their inodes: in the folder for which the name was meant, and in the project.
+/// The folders in which programs run and from which they were started, and the folders around them.
+fn folders() -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for process in processes() {
+        found.extend(fs::read_link(format!("/proc/{process}/cwd")).ok());
+        let variables = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        for it in variables.split(|it| *it == 0) {
+            let value = STARTED.iter().find_map(|name| it.strip_prefix(name.as_bytes()));
+            found.extend(value.map(|it| PathBuf::from(OsStr::from_bytes(it))));
+        }
+    }
+    found
+        .iter()
+        .filter(|it| it.is_absolute())
+        .flat_map(|it| it.ancestors())
+        .map(Path::to_owned)
+        .collect()
+}
+
+/// Searches for files by their inodes: in the folder for which the name was meant, and in the project. The program that
+/// has bound a relative name may have changed its folder since, or not tell it.
 fn search(
     lost: &[&Bound],
-    folders: &BTreeMap<u32, PathBuf>,
+    owners: &BTreeMap<u32, PathBuf>,
     root: Option<&Path>,
     found: &mut BTreeSet<PathBuf>,
 ) {
@@ -128,20 +152,36 @@ fn search(
     };
     let meant: BTreeSet<PathBuf> = lost
         .iter()
-        .filter_map(|it| match folders.get(&it.number) {
+        .filter_map(|it| match owners.get(&it.number) {
             Some(folder) => folder.join(&it.name).parent().map(Path::to_owned),
             None => it.name.parent().filter(|it| it.is_absolute()).map(Path::to_owned),
         })
         .collect();
+    let mut seen = BTreeSet::new();
     for entry in meant.iter().flat_map(fs::read_dir).flatten().flatten().filter(is_one) {
+        seen.insert(low(entry.ino()));
         found.insert(entry.path());
     }
+    let is_lost =
+        |it: &&&Bound, seen: &BTreeSet<u32>| !it.name.is_absolute() && !seen.contains(&it.inode);
+    let relative: Vec<&&Bound> = lost.iter().filter(|it| is_lost(it, &seen)).collect();
+    let around = if relative.is_empty() { BTreeSet::new() } else { folders() };
+    for it in &relative {
+        for path in around.iter().map(|of| of.join(&it.name)) {
+            let there = fs::symlink_metadata(&path).ok().filter(|it| it.file_type().is_socket());
+            if there.is_some_and(|there| low(there.ino()) == it.inode) {
+                seen.insert(it.inode);
+                found.insert(path);
+            }
+        }
+    }
+    let is_whole = !relative.iter().any(|it| is_lost(it, &seen));
     let mut left: VecDeque<PathBuf> = root.map(Path::to_owned).into_iter().collect();
-    let mut count = 0;
+    let mut count = if is_whole { MOST_RELATIVE - MOST } else { 0 };
     while let Some(folder) = left.pop_front() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             count += 1;
-            if count > MOST {
+            if count > MOST_RELATIVE {
                 return;
             }
             if is_one(&entry) {

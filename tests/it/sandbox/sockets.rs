@@ -19,6 +19,18 @@ own.listen()
 print('listens', flush=True)
 sys.stdin.read()
 ";
+/// Listens at the path that is its first argument, goes into the folder that is its second one, and says so. With a third
+/// argument it tells nobody what it does, like an agent with keys.
+const MOVING: &str = "import ctypes, os, socket, sys
+own = socket.socket(socket.AF_UNIX)
+own.bind(sys.argv[1])
+own.listen()
+os.chdir(sys.argv[2])
+if len(sys.argv) > 3:
+    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+print('listens', flush=True)
+sys.stdin.read()
+";
 /// Connects to each path that is its argument.
 const CLIENT: &str = "import errno, socket, sys
 for path in sys.argv[1:]:
@@ -31,7 +43,10 @@ for path in sys.argv[1:]:
 
 /// A server that listens at a path, started in a folder, perhaps by another program.
 fn server(folder: &Path, before: &[&str], path: &str) -> Child {
-    let words = [before, &["python3", "-c", SERVER, path]].concat();
+    served(folder, &[before, &["python3", "-c", SERVER, path]].concat())
+}
+
+fn served(folder: &Path, words: &[&str]) -> Child {
     let mut server = Command::new(words[0]);
     server.args(&words[1..]).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut server = server.spawn().unwrap();
@@ -72,6 +87,42 @@ fn a_socket_of_a_program_outside_is_not_reached_however_it_was_bound_or_named() 
         it.wait().unwrap();
     }
     drop(listeners);
+}
+
+#[test]
+fn a_socket_with_a_relative_name_is_not_reached_wherever_its_program_has_gone_since() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| {
+        it.file("sub/a.txt", "").file("other/deep/a.txt", "").file("client.py", CLIENT)
+    });
+    let root = scene.nvim.setup.path("");
+    for n in 0..3_000 {
+        fs::write(root.join(format!("f{n}")), "").unwrap();
+    }
+    let (sub, deep) = (root.join("sub"), root.join("other/deep"));
+    let moving = |folder: &Path, words: &[&str]| {
+        served(folder, &[&["python3", "-c", MOVING], words].concat())
+    };
+    let mut servers = vec![
+        moving(&root, &["sub/down", "sub"]),
+        moving(&root, &["away", "/"]),
+        moving(&sub, &["../beside", "/tmp"]),
+        moving(&deep, &["far", "/"]),
+        moving(&deep, &["silent", "/", "silent"]),
+    ];
+    let paths = "sub/down away beside other/deep/far other/deep/silent";
+    let said = shell(&scene, &format!("python3 client.py {paths}"));
+    assert!(!said.contains("OPEN") && said.matches(" E").count() == 5, "{said}");
+    let mut client = Command::new("python3");
+    client.arg("client.py").args(paths.split(' '));
+    let said = client.current_dir(&root).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&said.stdout).matches("OPEN").count(), 5, "{said:?}");
+    for it in &mut servers {
+        it.kill().unwrap();
+        it.wait().unwrap();
+    }
 }
 
 #[test]
