@@ -111,7 +111,8 @@ fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
         if !problems.is_empty() {
             text.push_str(&format!(" Not shown:\n{}", problems.join("\n")));
         }
-        Ok(Done::new(text, summary))
+        let keys = if desk.workspace.reviews() { " · ]d next · :copen lists" } else { "" };
+        Ok(Done::new(text, summary + keys))
     }
     .boxed()
 }

@@ -149,12 +149,35 @@ fn a_slash_command_that_sends_no_message_leaves_the_context_for_the_next_message
     server.otherwise(Reply::said("Seen."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>i! echo MARKER<C-s>");
-    nvim.wait_screen("! echo MARKER  about");
+    nvim.wait_screen("! echo MARKER  2 lines  5 tokens");
     nvim.keys("/mcp<C-s>");
     nvim.wait_transcript("Caliban has no MCP servers.");
-    nvim.wait_screen("! echo MARKER  about");
+    nvim.wait_screen("! echo MARKER  2 lines  5 tokens");
     nvim.keys("what is it?<C-s>");
     nvim.wait_transcript("Seen.");
     let said = server.requests()[0].last_user_text();
     assert!(said.contains("$ echo MARKER\nMARKER"), "{said}");
+}
+
+#[test]
+fn the_chip_of_a_selection_or_a_long_command_is_the_same_before_and_after_sending() {
+    let (_server, nvim) = start();
+    let words = ["word"; 50].join(" ");
+    nvim.keys(&format!("<Esc>:Caliban toggle<CR>ggVj:Caliban<CR>i! echo {words}<C-s>"));
+    let chips = |it: &Nvim| {
+        let screen = it.screen();
+        let chips = screen.lines().filter_map(|it| Some(it.split_once('▏')?.1.trim_end()));
+        let chips =
+            chips.map(|it| it.split("  goes").next().unwrap().replace("  <C-x> removes", ""));
+        // where the command is cut depends on the width of the window
+        let brief = |it: String| format!("{} … {}", &it[..16], it.rsplit('…').next().unwrap());
+        chips.map(brief).collect::<Vec<_>>()
+    };
+    nvim.wait(|it| chips(it).len() == 2, "two chips");
+    let before = chips(&nvim);
+    assert_eq!(before[0], "selection  a.txt … selection  a.txt:1-2  2 lines  6 tokens");
+    assert_eq!(before[1], "! echo word word …   127 tokens");
+    nvim.keys("so<C-s>");
+    nvim.wait_transcript("Seen.");
+    nvim.wait(|it| chips(it) == before, &format!("{before:?}"));
 }

@@ -181,7 +181,7 @@ fn the_models_review_comments_are_shown_as_diagnostics_and_in_the_quickfix_list(
         comments[2].code: `a.txt` has no line with this text. Copy one line of the file as it is now, and give its number.
         comments[3].path: `none.txt` does not exist."#]]
     .assert_eq(&answers[0].1);
-    nvim.wait_screen("2 comments · ");
+    nvim.wait_screen("2 comments · ]d next · :copen lists · ");
     nvim.wait_screen("2 comments are in the quickfix list: :copen shows it.");
     expect![[r#"
         a.txt:2 1 Callers expect

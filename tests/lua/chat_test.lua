@@ -778,7 +778,7 @@ test('chips are shown, sent along and removed', function()
   )
   local ns = api.nvim_get_namespaces().caliban_composer
   local mark = api.nvim_buf_get_extmarks(chat().composer, ns, 0, -1, { details = true })[1]
-  eq(mark[4].virt_lines[1][1], { '▏selection  src/a.rs:3-9  about 1.3k tokens', 'CalibanChip' })
+  eq(mark[4].virt_lines[1][1], { '▏selection  src/a.rs:3-9  1 line  1.2k tokens', 'CalibanChip' })
   type_keys('<C-x>')
   eq(#chat().context, 1)
   type_keys('igo<Esc><CR>')

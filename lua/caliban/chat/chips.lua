@@ -6,13 +6,15 @@ local api = vim.api
 local ns = api.nvim_create_namespace('caliban_chat')
 local GAP = '  '
 
---- The end of a name in at most `width` cells, after `…`.
+--- A name in at most `width` cells: the end of a path after `…`, or the beginning of a command after `!`.
 ---@param name string
 ---@param width integer
 ---@return string
-local function ending(name, width)
+local function short(name, width)
   if api.nvim_strwidth(name) <= width then
     return name
+  elseif vim.startswith(name, require('caliban.chat.shell').SIGN) then
+    return require('caliban.chat.fit').cut(name, width)
   end
   local more = require('caliban.editor.icons').of('…')
   local from, count = 0, vim.fn.strchars(name)
@@ -39,10 +41,20 @@ function M.fit(name, figures, width)
     first = first + 1
   end
   local sizes = with(first)
-  return ending(name, math.max(4, width - api.nvim_strwidth(sizes))) .. sizes
+  return short(name, math.max(4, width - api.nvim_strwidth(sizes))) .. sizes
 end
 
---- The chip of an excerpt.
+--- A number with its unit, as the program writes sizes.
+---@param n integer
+---@param unit string
+---@return string
+local function counted(n, unit)
+  local number = n < 1000 and tostring(n)
+    or ('%d.%dk'):format(math.floor(n / 1000), math.floor(n % 1000 / 100))
+  return ('%s %s%s'):format(number, unit, n == 1 and '' or 's')
+end
+
+--- The chip of an excerpt, in the words of the program's chip below the sent message.
 ---@param excerpt caliban.Excerpt
 ---@param width integer
 ---@return string
@@ -56,12 +68,12 @@ function M.excerpt(excerpt, width)
   if image then
     local tokens = math.ceil(image.width * image.height / 750)
     local size = require('caliban.editor.icons').of('%d×%d'):format(image.width, image.height)
-    return M.fit(where, { size, ('about %d tokens'):format(tokens) }, width)
+    return M.fit(where, { size, counted(tokens, 'token') }, width)
   end
   local kind = ({ selection = 'selection  ', hunk = 'comment on ' })[excerpt.kind] or ''
-  local size = math.ceil(#excerpt.text / 4)
-  local about = size < 1000 and tostring(size) or ('%.1fk'):format(size / 1000)
-  local figures = { ('about %s tokens'):format(about) }
+  local _, ends = excerpt.text:gsub('\n', '\n')
+  local lines = ends + (excerpt.text:find('[^\n]$') and 1 or 0)
+  local figures = { counted(lines, 'line'), counted(math.ceil(#excerpt.text / 4), 'token') }
   return kind .. M.fit(where, figures, width - #kind)
 end
 

@@ -2,6 +2,8 @@
 --- outside of the sandbox. The command and what it printed go with the next message.
 local M = {}
 
+--- The sign before a command in its chip.
+M.SIGN = '! '
 --- The most bytes of output that are kept, from its end.
 local MOST = 64 * 1024
 --- A command that has printed as many bytes is stopped: Neovim reads its output between two keys.
@@ -56,7 +58,7 @@ local function excerpt(run, command, result)
   end
   local output = plain(text):gsub('%s+$', '') .. ending(run, result)
   local shown = ('$ %s\n%s'):format(command, output)
-  local it = { kind = 'buffer', path = '! ' .. command, text = shown } ---@type caliban.Excerpt
+  local it = { kind = 'buffer', path = M.SIGN .. command, text = shown } ---@type caliban.Excerpt
   printed[it] = output == '' and {} or vim.split(vim.trim(output), '\n', { plain = true })
   return it
 end
