@@ -8,7 +8,7 @@ use crate::policy::{self, Decision, Reason};
 use crate::rules::{Judgement, Verdict};
 
 /// The most lines about the parts of a command that the user is asked about.
-const PARTS: usize = 12;
+const PARTS: usize = 200;
 /// The most characters of a line that explains a question.
 const WIDE: usize = 400;
 
@@ -99,12 +99,12 @@ impl Session {
                 "A command whose start could not be recorded needs your consent, whatever the rules say.".into()
             }
             Access::Act { outside: Some(_), .. } => {
-                "In every mode, a command outside of the sandbox needs your consent. No permission rule allows \
-                 it.".into()
+                "In every mode, a command outside of the sandbox needs your consent, whatever the permission rules \
+                 say.".into()
             }
             Access::Act { unlocked, .. } if !unlocked.is_empty() => {
-                "In every mode, a git command needs your consent before it changes files that commands may not change. \
-                 No permission rule allows it."
+                "In every mode, a git command needs your consent before it changes files that commands may not change, \
+                 whatever the permission rules say."
                     .into()
             }
             Access::Act { .. } if is_closed => {

@@ -10,7 +10,8 @@ use crate::event::Offer;
 use crate::text::unseen;
 use std::ops::Range;
 
-/// A line with more than `LINE` characters is shown in rows of `ROW` characters.
+/// A line with more than `LINE` characters is shown in rows of at most `ROW` characters. A row ends after a blank if one is
+/// in the second half of the row.
 const LINE: usize = 400;
 const ROW: usize = 200;
 /// A question with more than `MOST` rows and folds shows only its first `HEAD` and its last `TAIL` rows and folds.
@@ -30,6 +31,8 @@ const WHY: &str = "i\u{a0}explain";
 const COMMENTS: usize = 5;
 /// At least this many rows in the middle of a long line are folded.
 const PARTS: usize = 5;
+/// So many lines of an explanation are shown first.
+const FIRST: usize = 13;
 /// The most rows of a fold that one key press opens. Painting more would delay the editor.
 const STEP: usize = 100;
 
@@ -171,10 +174,19 @@ impl Question {
         matches!(self.keys, Keys::Call | Keys::Command | Keys::Always)
     }
 
-    /// Shows these lines, which say why the user is asked, or hides them.
+    /// Shows the first of these lines, which say why the user is asked; next all of them; then hides them.
     pub(super) fn explain(&mut self, why: &[String]) {
-        let why = why.iter().map(|it| format!("  {}", without_blanks(&unseen::exact(it))));
-        self.why = if self.why.is_empty() { why.collect() } else { Vec::new() };
+        let shown = |it: &String| format!("  {}", without_blanks(&unseen::exact(it)));
+        let is_long = why.len() > FIRST + 1;
+        self.why = match self.why.len() {
+            0 if is_long => {
+                let more = format!("  … and {} more (i shows them)", why.len() - FIRST);
+                why[..FIRST].iter().map(shown).chain([more]).collect()
+            }
+            0 => why.iter().map(shown).collect(),
+            n if is_long && n < why.len() => why.iter().map(shown).collect(),
+            _ => Vec::new(),
+        };
     }
 
     /// Whether nothing waits for the answer, so that other questions come first.
@@ -345,7 +357,9 @@ fn push_line(rows: &mut Vec<Row>, line: &str, at: usize) {
     let end = at + line.len();
     let is_long = line.len() > LINE && line.char_indices().nth(LINE).is_some();
     let (mut from, mut kind) = (at, Kind::Line);
-    while is_long && let Some((cut, _)) = line[from - at..].char_indices().nth(ROW) {
+    while is_long && let Some((most, _)) = line[from - at..].char_indices().nth(ROW) {
+        let row = &line[from - at..from - at + most];
+        let cut = row.rfind(' ').map(|it| it + 1).filter(|it| *it > most / 2).unwrap_or(most);
         rows.push(Row { from, to: from + cut, kind });
         (from, kind) = (from + cut, Kind::GoesOn);
     }

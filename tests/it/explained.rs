@@ -17,7 +17,7 @@ fn is_bounded(nvim: &Nvim) {
     let shown = question(nvim);
     let why = shown.split_once("In ask mode").unwrap().1;
     assert_eq!(why.lines().count(), 15, "{why}");
-    assert!(why.contains("… and 189 more") && why.contains("[U+202E]"), "{why}");
+    assert!(why.contains("… and 189 more (i shows them)") && why.contains("[U+202E]"), "{why}");
     assert!(why.lines().all(|it| it.chars().count() < 260) && !why.contains('\u{1b}'), "{why}");
 }
 
@@ -74,6 +74,10 @@ fn the_key_i_on_a_question_shows_and_hides_which_rule_decides_each_part() {
     nvim.keys("Gi");
     nvim.wait_transcript("In ask mode, a command needs your consent");
     is_bounded(nvim);
+    nvim.keys("i");
+    nvim.wait(|it| question(it).matches("needs your consent.").count() > 150, "each part");
+    nvim.keys("i");
+    nvim.wait(|it| !it.transcript().contains("In ask mode"), "the question as it was");
     nvim.keys("Gn");
     nvim.wait_transcript("? Let read look at");
     nvim.wait_question();
@@ -112,6 +116,9 @@ fn a_question_is_shown_from_its_first_line() {
     nvim.wait_screen("? Run this?");
     nvim.keys("i");
     nvim.wait_screen("  In ask mode, a command needs your consent");
+    nvim.wait_transcript("more (i shows them)");
+    nvim.keys("i");
+    nvim.wait_transcript("touch 19: needs your consent.");
     nvim.keys("i");
     nvim.wait(|it| !it.transcript().contains("In ask mode"), "the question as it was");
     nvim.keys("y");

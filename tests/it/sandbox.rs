@@ -296,6 +296,11 @@ fn the_question_about_a_command_outside_of_the_sandbox_shows_the_reason_in_one_l
     scene.nvim.wait_question();
     scene.nvim.wait_transcript("Run `echo a` outside of the sandbox?");
     scene.nvim.wait_transcript("The model says: it writes elsewhere");
+    scene.nvim.keys(":Caliban<CR><Esc><Tab>i");
+    scene.nvim.wait_transcript("needs your consent, whatever the permission rules say.");
+    scene.nvim.wait_transcript("echo a: ");
+    let ruled = scene.nvim.transcript().matches("ermission rule").count();
+    assert_eq!(ruled, 2, "{}", scene.nvim.transcript());
     scene.server.reply(Reply::said("Good."));
     scene.nvim.keys(":Caliban deny<CR>");
     scene.wait_idle("Good.");

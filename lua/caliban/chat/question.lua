@@ -132,7 +132,6 @@ end
 --- Called when the transcript is reset: keeps the question, which may be painted again.
 ---@param chat caliban.Chat
 function M.repaint(chat)
-  require('caliban.chat.reading').clear(chat)
   chat.repainted, chat.question = chat.question or chat.repainted, nil
 end
 
@@ -140,7 +139,6 @@ end
 --- question, stops watching keys.
 ---@param chat caliban.Chat
 function M.gone(chat)
-  require('caliban.chat.reading').clear(chat)
   chat.question, chat.repainted = nil, nil
   require('caliban.chat.todo').avoid(chat)
   if not any() then

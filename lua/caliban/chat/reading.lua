@@ -1,9 +1,9 @@
 --- Shows an open question in the windows of its chat: the whole question, or its beginning if a
---- window is too low. In this case, the question's keys are also shown below its first line.
+--- window is too low. The question's keys are below its end, and at the composer while the cursor is
+--- on the question.
 local M = {}
 
 local api, fn = vim.api, vim.fn
-local ns = api.nvim_create_namespace('caliban.reading')
 
 --- Whether a window has room for all lines from this one on.
 ---@param win integer
@@ -35,54 +35,16 @@ function M.keys(line)
   return vim.split(vim.trim(line), '   ?')
 end
 
---- The line of keys in rows of at most `room` cells.
----@param line string
----@param room integer
----@return string[]
-local function rows(line, room)
-  local all, row = {}, ' '
-  for _, key in ipairs(M.keys(line)) do
-    if row ~= ' ' and api.nvim_strwidth(row .. '  ' .. key) > room then
-      table.insert(all, row)
-      row = ' '
-    end
-    row = row .. (row == ' ' and ' ' or '  ') .. key
-  end
-  table.insert(all, row)
-  return all
-end
-
---- Removes the keys below the first line.
+--- The first and the last line of a chat's question.
 ---@param chat caliban.Chat
-function M.clear(chat)
-  api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
-end
-
---- Shows the keys below the question's first line if a window has no room for all of the question.
----@param chat caliban.Chat
----@return integer? first the question's first line
----@return integer last its last line
-function M.refit(chat)
+---@return integer? first
+---@return integer last
+local function lines(chat)
   local block, row = require('caliban.chat.order').asking(chat)
   if not (chat.question and block) then
     return nil, 0
   end
-  M.clear(chat)
-  local first = row + (block.head or 0) + 1
-  local room = vim.v.maxcol
-  for _, win in ipairs(fn.win_findbuf(chat.transcript)) do
-    if not fits(win, first) then
-      room = math.min(room, api.nvim_win_get_width(win) - fn.getwininfo(win)[1].textoff)
-    end
-  end
-  if room < vim.v.maxcol then
-    local keys = api.nvim_buf_get_lines(chat.transcript, row + block.n - 1, row + block.n, false)[1]
-    local shown = vim.tbl_map(function(text)
-      return { { text, 'CalibanDim' } }
-    end, rows(keys or '', room))
-    api.nvim_buf_set_extmark(chat.transcript, ns, first - 1, 0, { virt_lines = shown })
-  end
-  return first, row + block.n
+  return row + (block.head or 0) + 1, row + block.n
 end
 
 --- Shows a question from its first line.
@@ -122,7 +84,7 @@ end
 ---@param chat caliban.Chat
 ---@param windows integer[]
 function M.follow(chat, windows)
-  local first, last = M.refit(chat)
+  local first, last = lines(chat)
   local question = chat.question
   if first and question then
     for _, win in ipairs(fn.win_findbuf(chat.transcript)) do

@@ -46,8 +46,6 @@ local function least(chat, win)
   rows = words > 0 and math.max(rows, words + winbar) or rows
   local block, top = require('caliban.chat.order').asking(chat)
   if block then
-    -- the keys below the first line are shown only where the question does not fit
-    require('caliban.chat.reading').clear(chat)
     local first = top + (block.head or 0)
     local text = api.nvim_win_text_height(win, { start_row = first }).all
     rows = math.max(rows, text + winbar)

@@ -68,9 +68,6 @@ function M.refit(chat)
     chat.narrowest = nil
     return
   end
-  if chat.question then
-    require('caliban.chat.reading').refit(chat)
-  end
   if not require('caliban.chat.near').refit(chat) then
     return
   end

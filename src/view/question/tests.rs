@@ -66,6 +66,19 @@ fn long_comments_and_runs_of_blanks_in_a_command_are_shown_as_their_size() {
 }
 
 #[test]
+fn a_long_line_goes_on_in_the_next_row_at_a_word() {
+    let words: Vec<String> = (100..200).map(|n| format!("touch-{n}")).collect();
+    let question = Question::new(&format!("Run this?\n{}", words.join(" ")), Keys::Call);
+    let lines = question.lines();
+    let rows = &lines[1..lines.len() - 1];
+    assert!(rows.len() > 4, "{rows:?}");
+    for row in rows {
+        let of_row = row.trim_start_matches(['↪', ' ']).trim_end();
+        assert!(of_row.split(' ').all(|it| words.iter().any(|word| word == it)), "{row}");
+    }
+}
+
+#[test]
 fn a_question_shows_the_first_and_last_lines_of_a_long_command() {
     let lines: Vec<String> = (1..=300).map(|n| format!("echo {n}")).collect();
     let question = Question::new(&format!("Run this?\n{}", lines.join("\n")), Keys::Call);

@@ -181,3 +181,24 @@ fn the_reply_to_a_comment_is_on_the_screen_above_the_folded_changes() {
         nvim.wait_screen("\\a accept · \\r reject · <CR>");
     }
 }
+
+#[test]
+fn the_keys_of_a_question_are_never_between_the_lines_of_its_command() {
+    for (columns, rows) in SIZES {
+        let server = Server::start();
+        let command = (0..90).map(|n| format!("touch-{n}")).collect::<Vec<_>>().join(" ");
+        server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+        let nvim = Nvim::start(&small(&server).size(columns, rows));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_question();
+        for key in ["<Tab>", "G", "<C-w>j<Tab>"] {
+            nvim.keys(key);
+            nvim.wait_screen("y once");
+            let screen = nvim.screen();
+            let rows: Vec<&str> = screen.lines().collect();
+            let at = |text: &str| rows.iter().rposition(|it| it.contains(text));
+            let keys = rows.iter().position(|it| it.contains("y once"));
+            assert!(keys.is_none_or(|it| Some(it) > at("touch-")), "{key}\n{screen}");
+        }
+    }
+}
