@@ -117,6 +117,11 @@ impl Text {
         self.joined().split('\n')
     }
 
+    /// The lines as a review counts them: an empty file has none.
+    pub fn reviewed_lines(&self) -> Vec<&str> {
+        if self.content.is_empty() { Vec::new() } else { self.lines().collect() }
+    }
+
     /// The number of lines that Neovim shows, never 0.
     pub fn line_count(&self) -> usize {
         self.joined().bytes().filter(|byte| *byte == b'\n').count() + 1
@@ -144,6 +149,11 @@ impl Text {
 /// removed, there is no hunk: compare `eol` for that.
 pub fn diff(old: &Text, new: &Text) -> Vec<Hunk> {
     diff_lines(old.lines(), new.lines())
+}
+
+/// The hunks as a review counts them: the lines of an empty file are none.
+pub fn reviewed_hunks(old: &Text, new: &Text) -> Vec<Hunk> {
+    diff_lines(old.reviewed_lines().into_iter(), new.reviewed_lines().into_iter())
 }
 
 /// The hunks that turn the lines `old` into the lines `new`.

@@ -13,7 +13,7 @@ use crate::message::{
 use crate::reach::Reading;
 use crate::session::{Entry, Input, Session};
 use crate::store::tally::{Count, Tally};
-use crate::text::{Text, diff};
+use crate::text::{Text, reviewed_hunks};
 use crate::tool::{self, Arrival, Call, Desk, Ran, Resolved, Unreadable};
 use futures::FutureExt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -212,7 +212,7 @@ fn counts(proposal: &Proposal) -> Vec<u32> {
         return Vec::new();
     }
     let count = |(before, after): &(Option<Text>, Text)| {
-        let hunks = diff(before.as_ref().unwrap_or(&Text::default()), after).len().max(1);
+        let hunks = reviewed_hunks(before.as_ref().unwrap_or(&Text::default()), after).len().max(1);
         u32::try_from(hunks).unwrap_or(u32::MAX)
     };
     proposal.steps().iter().map(count).collect()

@@ -3,7 +3,7 @@
 
 use super::outcome::Sides;
 use super::{Decided, Fate, Outcome, Revision, Since};
-use crate::text::{Hunk, Text, diff};
+use crate::text::{Hunk, Text, reviewed_hunks};
 use serde::Deserialize;
 
 /// The user's decision on one proposed change.
@@ -81,9 +81,9 @@ pub fn reasons<'a>(
 /// that it belongs to.
 fn changes(parts: &[Revision<'_>], at: usize) -> (usize, Vec<Vec<usize>>) {
     let ([first, ..], [.., last]) = (parts, parts) else { return (0, Vec::new()) };
-    let whole = diff(first.before, last.after);
+    let whole = reviewed_hunks(first.before, last.after);
     let part = parts[at];
-    let own = diff(part.before, part.after);
+    let own = reviewed_hunks(part.before, part.after);
     // a change of only the final newline changes no line, so it has no hunk
     if whole.is_empty() {
         return (1, if own.is_empty() { vec![vec![0]] } else { Vec::new() });
@@ -119,7 +119,7 @@ pub fn follow(
     settled: Option<&Text>,
     decisions: &[Option<Decision>],
 ) {
-    let hunks = diff(part.before, part.after);
+    let hunks = reviewed_hunks(part.before, part.after);
     let sides = settled.map(|it| Sides::new(part, it));
     for (at, (decided, decision)) in outcome.hunks.iter_mut().zip(decisions).enumerate() {
         let Some(decision) = decision else { continue };

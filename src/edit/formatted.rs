@@ -3,7 +3,7 @@
 
 use super::outcome::{Sides, span};
 use super::{Fate, Outcome, Revision, merge};
-use crate::text::{Text, diff};
+use crate::text::{Text, reviewed_hunks};
 
 /// A formatter's change of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) fn tell_apart(
         .iter()
         .fold(part.after.clone(), |text, it| merge(&it.before, &it.after, &text).text);
     let (by_user, by_formatter) = (Sides::new(part, settled), Sides::new(part, &formatted));
-    for (hunk, decided) in diff(part.before, part.after).iter().zip(&mut outcome.hunks) {
+    for (hunk, decided) in reviewed_hunks(part.before, part.after).iter().zip(&mut outcome.hunks) {
         if decided.fate != Fate::Reworked {
             continue;
         }

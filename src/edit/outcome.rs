@@ -2,7 +2,7 @@
 
 use super::formatted::{self, Formatting};
 use super::{Decided, Fate, Outcome, Reason, Revision, Since, merge};
-use crate::text::{Hunk, Text, diff, diff_lines, distance};
+use crate::text::{Hunk, Text, diff, diff_lines, distance, reviewed_hunks};
 use std::ops::Range;
 
 /// How many lines above and below a hunk are compared together with the hunk.
@@ -17,7 +17,7 @@ const NAMED: usize = 8;
 /// The fates of one part's hunks in the settled text. If the file does not exist any more (`settled` is `None`), all
 /// hunks are undone. The user's changes elsewhere in the file do not count, even if they move lines.
 pub fn outcome(part: Revision<'_>, settled: Option<&Text>) -> Outcome {
-    let hunks = diff(part.before, part.after);
+    let hunks = reviewed_hunks(part.before, part.after);
     let all = |fate| {
         let one = || Decided { fate, since: Since::Same, line: 1, lines: Vec::new(), from: 0 };
         let hunks = (0..hunks.len().max(1)).map(|_| one()).collect();
@@ -78,8 +78,8 @@ fn tell_calls_apart(
     }
     let whole = Revision { before: parts[0].before, ..part };
     let judged = self::outcome(whole, settled).hunks;
-    let hunks: Vec<_> = diff(whole.before, whole.after).into_iter().zip(judged).collect();
-    for (own, hunk) in diff(part.before, part.after).iter().zip(&mut outcome.hunks) {
+    let hunks: Vec<_> = reviewed_hunks(whole.before, whole.after).into_iter().zip(judged).collect();
+    for (own, hunk) in reviewed_hunks(part.before, part.after).iter().zip(&mut outcome.hunks) {
         let meets =
             |it: &&(Hunk, Decided)| it.0.new.start <= own.new.end && own.new.start <= it.0.new.end;
         let mut met = hunks.iter().filter(meets).map(|it| &it.1).peekable();
@@ -132,7 +132,7 @@ fn expected(part: Revision<'_>, settled: &Text) -> Text {
     let (mut at, mut done) = (0, 0);
     // where the last reworked lines end in `after`; all lines before this come from the settled text
     let mut reworked = None;
-    for hunk in diff(part.before, part.after) {
+    for hunk in reviewed_hunks(part.before, part.after) {
         let new = span(&hunk.new);
         let fate = sides.judge(&hunk);
         if !matches!(fate, Fate::Kept | Fate::Undone) {

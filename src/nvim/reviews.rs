@@ -297,8 +297,8 @@ pub fn on_wire(id: u32, group: u32, proposal: &Proposal) -> WireProposal {
     let empty = Text::default();
     let before = proposal.before.as_ref().unwrap_or(&empty);
     let after = if proposal.whole.is_some() { before } else { &proposal.after };
-    let lines = editor_lines(after);
-    let hunks = text::diff_lines(editor_lines(before).into_iter(), lines.iter().copied())
+    let lines = after.reviewed_lines();
+    let hunks = text::reviewed_hunks(before, after)
         .into_iter()
         .map(|it| WireHunk {
             start: it.old.start,
@@ -307,9 +307,12 @@ pub fn on_wire(id: u32, group: u32, proposal: &Proposal) -> WireProposal {
             n: it.new.end - it.new.start,
         })
         .collect();
+    let mut calls: Vec<String> = proposal.parts.iter().map(|it| it.call.0.clone()).collect();
+    calls.dedup();
     WireProposal {
         id,
         group,
+        calls,
         path: proposal.path.clone(),
         create: proposal.before.is_none(),
         sha: proposal.before.as_ref().map(Text::hash_of_parts).unwrap_or_default(),
@@ -323,9 +326,4 @@ pub fn on_wire(id: u32, group: u32, proposal: &Proposal) -> WireProposal {
         }),
         to: proposal.to().map(Path::to_owned),
     }
-}
-
-/// The lines of a text as the editor's review counts them: an empty file has none.
-fn editor_lines(text: &Text) -> Vec<&str> {
-    if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }

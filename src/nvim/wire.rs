@@ -428,6 +428,8 @@ pub struct WireProposal {
     pub id: u32,
     /// Either all proposals of a group are put into their buffers, or none.
     pub group: u32,
+    /// The model's calls that made the proposal.
+    pub calls: Vec<String>,
     /// The absolute path.
     pub path: PathBuf,
     /// The file is new.

@@ -8,7 +8,7 @@ use crate::edit::{Misfit, Proposal, Whole};
 use crate::event::TurnId;
 use crate::message::CallId;
 use crate::regular::direct;
-use crate::text::{Text, Undecodable, cause, diff};
+use crate::text::{Text, Undecodable, cause, reviewed_hunks};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::collections::BTreeSet;
@@ -176,7 +176,7 @@ fn enter(disk: &Disk, proposal: &Proposal) -> Arrival {
     let (written, hunks) = match &proposal.whole {
         None => {
             let write = |mut it: File| it.write_all(&proposal.after.encode());
-            (direct::create(path).and_then(write), diff(&now, &proposal.after).len())
+            (direct::create(path).and_then(write), reviewed_hunks(&now, &proposal.after).len())
         }
         Some(Whole::Delete) => (direct::remove(path), 0),
         Some(Whole::Rename { to }) => (direct::rename(path, to), 0),

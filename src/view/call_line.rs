@@ -257,7 +257,7 @@ fn is_of_range(key: &str) -> bool {
 /// The name of the most important argument, whose value is shown without its name.
 fn main_argument(call: &ToolCall) -> Option<&'static str> {
     match call.builtin()? {
-        Builtin::Edit | Builtin::Write => Some("path"),
+        Builtin::Edit | Builtin::Write | Builtin::Delete | Builtin::Rename => Some("path"),
         Builtin::Shell => Some("command"),
         Builtin::Todo => Some("action"),
         Builtin::Skill => Some("name"),

@@ -4,6 +4,7 @@ use super::call_line::{CallLine, Line, tool as call_line};
 use super::calls::Tool;
 use super::question::Question;
 use super::{Block, Content, DiffRows, OPEN_LINES, Sent, Tone, View, diff, lines};
+use crate::message::CallId;
 use serde::Serialize;
 
 pub use super::workers::WorkerRow;
@@ -61,7 +62,7 @@ pub struct BlockUpdate {
     /// Virtual lines under the block: the context of a user's message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<Vec<String>>,
-    /// In a question, the call that it is about. The question's last line names the keys.
+    /// In a question, the call that it is about; in a call whose changes wait for the user, its id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
     /// In a call or a folded run of calls: the parts of its line.
@@ -303,7 +304,7 @@ fn update(at: usize, block: &Block, room: usize) -> Option<(BlockUpdate, Sent, u
             if !block.below.is_empty() {
                 update.below = Some(block.below.clone());
             }
-            update.call = block.call.as_ref().map(|it| it.0.clone());
+            update.call = block.about().map(|it| it.0.clone());
         }
     }
     sent.done = update.done;
@@ -330,6 +331,15 @@ struct Painted {
 }
 
 impl Block {
+    /// The call that a question is about, or whose changes wait for the user.
+    fn about(&self) -> Option<&CallId> {
+        let waiting = || match &self.content {
+            Content::Tool(tool) if self.tone == Tone::Waits => tool.call.as_ref().map(|it| &it.id),
+            _ => None,
+        };
+        self.call.as_ref().or_else(waiting)
+    }
+
     /// The parts of the block's own line, which is a call's or a run's.
     fn parts(&self, line: &Line) -> CallLine {
         let (failed, waits) = (self.tone == Tone::Failed, self.tone == Tone::Waits);

@@ -125,7 +125,7 @@ fn the_lines_of_calls_take_one_row_each_with_their_results_at_every_width() {
                 lines.next().is_some_and(|it| it.contains(call) && it.trim_end().ends_with(words))
             };
             has("▸ rename  ", "1 renaming to review")
-                && has("▸ delete  path=\"b.txt\"", "1 deletion to review")
+                && has("▸ delete  b.txt", "1 deletion to review")
         };
         scene.nvim.wait(is_packed, &format!("two rows at {columns}"));
     }

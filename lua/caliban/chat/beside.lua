@@ -85,7 +85,9 @@ end
 ---@return string words
 local function fit_call(chat, block, call, top)
   local long, short = require('caliban.chat.running').words(chat, call)
-  local words = long or block.right or ''
+  local waits = call.waits and block.call
+  local undecided = waits and require('caliban.chat.undecided').words(chat, waits)
+  local words = long or undecided or block.right or ''
   block.words = long
   local fit, whole = require('caliban.chat.fit'), block.whole or ''
   local window = narrowest(chat)

@@ -20,7 +20,7 @@ local api = vim.api
 ---@field unfitted? table<integer, integer> present while rows outside of the windows may not be fitted to the present width: for each window, the first row that it has drawn since then
 ---@field running? table<integer, caliban.Block> the running calls, by the ids of their blocks
 ---@field clock? number when the program's clock showed 0, on the same clock as `retry_at`
----@field spinner? integer the extmark of the sign on a running call
+---@field spinners table<integer, integer> the extmarks of the signs on running calls, by the ids of their blocks
 ---@field views table<string, vim.fn.winsaveview.ret> by part: the view to restore when a window shows this chat again
 ---@field toggled? integer the id of the block that the user has just opened or closed
 ---@field status? caliban.Status

@@ -30,7 +30,6 @@ local function arm(chat, question, wait)
     end
     question.armed = true
     require('caliban.chat.paint').last_line(chat, question.call, question.lines[#question.lines])
-    require('caliban.chat.reading').refit(chat)
     require('caliban.chat.windows').hint(chat)
   end, math.ceil(wait))
 end
@@ -291,7 +290,8 @@ end
 ---@return caliban.Question?
 function M.taking(chat, block)
   local question = chat.question
-  local is_open = question and question.armed and block and block.call == question.call
+  local asked = block and block.shape == 'ask' and block.call
+  local is_open = question and question.armed and asked == question.call
   return is_open and fn.reg_executing() == '' and question or nil
 end
 

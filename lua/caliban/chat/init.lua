@@ -11,6 +11,7 @@ local function new()
     composer = -1,
     blocks = {},
     wrapping = 0,
+    spinners = {},
     total = 0,
     views = {},
     context = {},

@@ -83,6 +83,7 @@ local function is_early(chat, block, number)
   return question ~= nil
     and question.asks ~= nil
     and block ~= nil
+    and block.shape == 'ask'
     and block.call == question.call
     and number <= question.asks.options
     and (question.answered or not question.armed)

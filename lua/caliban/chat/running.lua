@@ -31,12 +31,15 @@ function M.words(chat, call)
   return words .. ' · <C-c> stops', words
 end
 
+--- Removes the sign of a call.
 ---@param chat caliban.Chat
-local function remove_sign(chat)
-  if chat.spinner and api.nvim_buf_is_valid(chat.transcript) then
-    api.nvim_buf_del_extmark(chat.transcript, M.ns, chat.spinner)
+---@param id integer of the block
+local function remove_sign(chat, id)
+  local sign = chat.spinners[id]
+  if sign and api.nvim_buf_is_valid(chat.transcript) then
+    api.nvim_buf_del_extmark(chat.transcript, M.ns, sign)
   end
-  chat.spinner = nil
+  chat.spinners[id] = nil
 end
 
 --- Notes whether a block's call runs.
@@ -49,7 +52,7 @@ function M.note(chat, block, call)
     chat.running[block.id] = block
   elseif chat.running and chat.running[block.id] then
     chat.running[block.id] = nil
-    remove_sign(chat)
+    remove_sign(chat, block.id)
   end
 end
 
@@ -57,7 +60,9 @@ end
 ---@param chat caliban.Chat
 function M.forget(chat)
   chat.running = nil
-  remove_sign(chat)
+  for id in pairs(vim.deepcopy(chat.spinners)) do
+    remove_sign(chat, id)
+  end
 end
 
 return M

@@ -1,4 +1,4 @@
---- Shows the times of running calls, and a sign that turns at the newest one. One timer serves all chats. It runs while a
+--- Shows the times of running calls, and a sign that turns at each. One timer serves all chats. It runs while a
 --- window of this tab shows a chat with a running call.
 local M = {}
 
@@ -35,24 +35,19 @@ local function draw(chat)
   if not require('caliban.chat.paint').is_intact(chat) then
     return
   end
-  local calls, newest = chat.running or {}, -1
-  for id in pairs(calls) do
-    newest = math.max(newest, id)
-  end
-  for id in pairs(calls) do
+  for id in pairs(chat.running or {}) do
     local block, _, row = require('caliban.chat.order').find(chat, id)
     if block and block.call_line then
       local top = row + (block.head or 0)
       if block.words ~= running.words(chat, block.call_line) then
         require('caliban.chat.beside').show(chat, block, top)
       end
-      if id == newest then
-        chat.spinner = api.nvim_buf_set_extmark(chat.transcript, running.ns, top, 0, {
-          id = chat.spinner,
-          virt_text = { { SIGNS[turn % #SIGNS + 1], 'CalibanTool' } },
-          virt_text_pos = 'overlay',
-        })
-      end
+      local signs = chat.spinners
+      signs[id] = api.nvim_buf_set_extmark(chat.transcript, running.ns, top, 0, {
+        id = signs[id],
+        virt_text = { { SIGNS[turn % #SIGNS + 1], 'CalibanTool' } },
+        virt_text_pos = 'overlay',
+      })
     end
   end
 end

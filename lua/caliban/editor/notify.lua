@@ -95,19 +95,29 @@ end
 
 local waiting = {} ---@type [string, string?][]
 
---- Shows a message, in several rows if need be. Never shows the hit-enter prompt.
+--- Shows the messages that wait, as soon as the user has left the command line.
+local function flush()
+  if vim.fn.mode() == 'c' then
+    local once = { once = true, callback = vim.schedule_wrap(flush) }
+    vim.api.nvim_create_autocmd('CmdlineLeave', once)
+    return
+  end
+  while waiting[1] do
+    pcall(line, unpack(waiting[1], 1, 2))
+    table.remove(waiting, 1)
+  end
+end
+
+--- Shows a message, in several rows if need be. Never shows the hit-enter prompt. While the user types in the command
+--- line, the message waits.
 ---@param text string
 ---@param group? string
 function M.echo(text, group)
   table.insert(waiting, { text, group })
   -- Neovim handles events while it shows a wide message, so a message that arrives meanwhile has to
   -- wait
-  if #waiting > 1 then
-    return
-  end
-  while waiting[1] do
-    pcall(line, unpack(waiting[1], 1, 2))
-    table.remove(waiting, 1)
+  if #waiting == 1 then
+    flush()
   end
 end
 

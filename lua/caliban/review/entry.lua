@@ -201,6 +201,7 @@ function M.entered(r, p, plan)
   vim.bo[r.buf].buflisted = true
   state.propose(r, {
     id = p.id,
+    calls = p.calls,
     program = require('caliban.program.process').program(),
     lines = plan.lines,
     edits = plan.edits,

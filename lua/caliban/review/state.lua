@@ -8,6 +8,7 @@ local tracking = require('caliban.review.hunks.tracking')
 
 ---@class caliban.Entered a proposal that was applied to a buffer
 ---@field id integer
+---@field calls? string[] the calls of the model that made the proposal
 ---@field program? integer the channel of the program that made the proposal
 ---@field lines string[] the buffer's lines before the proposal
 ---@field edits caliban.Edit[]

@@ -255,8 +255,9 @@ function M.reasons(r)
 end
 
 ---@param r caliban.Review
+---@param only? caliban.Entered[] the proposals whose changes are counted; default: all
 ---@return caliban.Tally
-local function tallied(r)
+local function tallied(r, only)
   local fates, past, pieces = fold(r)
   local pending = {} ---@type table<integer, true>
   index.each(tracking.hunks(r), function(hunk)
@@ -278,7 +279,8 @@ local function tallied(r)
     any = 0,
   }
   for at, it in ipairs(pieces and {} or r.proposals) do
-    for k = (it.key or 0) + 1, (it.key or 0) + (it.count or 0) do
+    local counts = not only or vim.list_contains(only, it)
+    for k = (it.key or 0) + 1, (it.key or 0) + (counts and it.count or 0) do
       if not pending[k] and not past[k] then
         local fate = fates[k] or removed(r, at)
         out[fate] = out[fate] + 1
@@ -326,6 +328,52 @@ function M.tally(r)
   return tally
 end
 
+--- The number of pending hunks that are parts of the changes of some proposals.
+---@param r caliban.Review
+---@param of caliban.Entered[]
+---@return integer
+function M.pending(r, of)
+  local count = 0
+  index.each(tracking.hunks(r), function(hunk)
+    for _, k in ipairs(hunk.of or NO_KEYS) do
+      local own = math.abs(k)
+      for _, it in ipairs(of) do
+        if own > (it.key or 0) and own <= (it.key or 0) + (it.count or 0) then
+          count = count + 1
+          return
+        end
+      end
+    end
+  end)
+  return count
+end
+
+local FATES = { 'accepted', 'reworked', 'part', 'rejected', 'reverted', 'thrown', 'left' }
+
+--- Adds to `sums` how many changes of some proposals were decided in which way.
+---@param r caliban.Review
+---@param of caliban.Entered[]
+---@param sums table<string, integer>
+function M.add(r, of, sums)
+  local tally = M.has_decisions(r) and tallied(r, of) or {}
+  for _, fate in ipairs(FATES) do
+    sums[fate] = (sums[fate] or 0) + (tally[fate] or 0)
+  end
+end
+
+--- The sums of `add` in words.
+---@param sums table<string, integer>
+---@return string[]
+function M.worded(sums)
+  local out = {} ---@type string[]
+  for _, fate in ipairs(FATES) do
+    if (sums[fate] or 0) > 0 then
+      out[#out + 1] = ('%d %s'):format(sums[fate], WORDS[fate])
+    end
+  end
+  return out
+end
+
 --- The numbers in words, such as `1 accepted`. Empty if nothing is decided in the current undo
 --- state.
 ---@param r caliban.Review
@@ -335,7 +383,7 @@ function M.words(r)
   if not M.has_decisions(r) and tally.reworked == 0 then
     return out
   end
-  for _, fate in ipairs({ 'accepted', 'reworked', 'part', 'rejected', 'reverted', 'thrown', 'left' }) do
+  for _, fate in ipairs(FATES) do
     if tally[fate] > 0 then
       local is_unclear = fate == 'reworked' and r.outside
       local words = is_unclear and 'reworked by you or another program' or WORDS[fate]

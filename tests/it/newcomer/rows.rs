@@ -91,3 +91,84 @@ fn a_list_of_changes_that_has_no_room_is_shown_from_its_first_line() {
     scene.wait_pending(14);
     scene.nvim.wait_screen("? 14 hunks in 3 files to review");
 }
+
+/// The line of the call that begins with these words.
+fn call(nvim: &Nvim, begins: &str) -> String {
+    let screen = nvim.screen();
+    screen.lines().find(|it| it.contains(begins)).unwrap_or_default().trim_end().to_owned()
+}
+
+#[test]
+fn the_line_of_a_call_counts_what_waits_as_the_list_does_also_after_decisions() {
+    let scene = Scene::two_hunks(|it| it.size(80, 24));
+    let nvim = &scene.nvim;
+    let ends = |words: &str| nvim.wait(|it| call(it, "▸ edit  a.txt").ends_with(words), words);
+    nvim.keys(":Caliban<CR><Esc><Tab>");
+    ends("  2 hunks to review");
+    nvim.keys("\\a");
+    ends("  1 hunk to review · 1 accepted");
+    nvim.wait_screen("1 hunk · 1 accepted");
+    nvim.keys("u");
+    ends("  2 hunks to review");
+    nvim.keys("\\r");
+    ends("  1 hunk to review · 1 rejected");
+    scene.server.reply(Reply::said("I see."));
+    nvim.keys("\\a");
+    scene.wait_idle("I see.");
+    ends("  1 accepted · 1 rejected");
+}
+
+#[test]
+fn a_new_file_is_one_hunk_in_the_line_of_its_call_and_in_the_list() {
+    for text in ["one\n\ntwo\n", "\none\n", "\n", "one"] {
+        let scene = Scene::start(|it| it.size(80, 24));
+        scene.ask(Reply::new().call("w1", "write", json!({ "path": "new.txt", "text": text })));
+        scene.wait_pending(1);
+        scene.nvim.keys(":Caliban<CR><Esc>");
+        scene.nvim.wait_screen("1 hunk in 1 file to review");
+        let line = call(&scene.nvim, "▸ write  new.txt");
+        assert!(line.ends_with("1 hunk to review"), "{text:?}: {line}");
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys(":Caliban accept all<CR>");
+        scene.wait_idle("I see.");
+        scene.nvim.wait(|it| call(it, "▸ write  new.txt").ends_with("1 accepted"), "the verdict");
+    }
+}
+
+#[test]
+fn each_running_call_has_a_sign_that_turns() {
+    let server = Server::start();
+    let call = |reply: Reply, id: &str| {
+        reply.call(id, "task", json!({ "description": id, "prompt": "go" }))
+    };
+    server.reply(call(call(Reply::new(), "first"), "second"));
+    for _ in 0..2 {
+        server.reply(Reply::hang());
+    }
+    let nvim = Nvim::start(&small(&server));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    let turning = |it: &Nvim| {
+        let screen = it.screen();
+        ["task  first", "task  second"].iter().all(|words| {
+            let row = screen.lines().find(|it| it.contains(words)).unwrap_or_default();
+            row.contains(['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'])
+        })
+    };
+    nvim.wait(turning, "a sign at both calls");
+    nvim.keys("<C-c>");
+    nvim.wait_phase("idle");
+    let none = |it: &Nvim| !it.screen().contains(['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']);
+    nvim.wait(none, "no sign");
+}
+
+#[test]
+fn a_message_waits_while_the_user_types_in_the_command_line() {
+    let server = Server::start();
+    let nvim = Nvim::start(&small(&server));
+    nvim.keys(":edit a.txt<CR>:echo 'so'");
+    nvim.lua("require('caliban.editor.notify').show('Caliban has finished.')", &[]);
+    nvim.wait_screen(":echo 'so'");
+    assert!(!nvim.screen().contains("Caliban has finished."), "{}", nvim.screen());
+    nvim.keys("<Esc>");
+    nvim.wait_screen("Caliban has finished.");
+}

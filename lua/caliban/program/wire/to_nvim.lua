@@ -44,7 +44,7 @@
 --- highlighted.
 ---@field right? string Virtual text at the right end of the block's first line that is not empty.
 ---@field below? string[] Virtual lines under the block: the context of a user's message.
----@field call? string In a question, the call that it is about. The question's last line names the keys.
+---@field call? string In a question, the call that it is about; in a call whose changes wait for the user, its id.
 ---@field call_line? caliban.CallLine In a call or a folded run of calls: the parts of its line.
 ---@field session? string In a call, the session in which a subagent works on it.
 ---@field workers? caliban.WorkerRow[] In a call, the workers that it has ordered. Each has one of the lines below the
@@ -242,6 +242,7 @@
 ---@class (exact) caliban.WireProposal
 ---@field id integer
 ---@field group integer Either all proposals of a group are put into their buffers, or none.
+---@field calls string[] The model's calls that made the proposal.
 ---@field path string The absolute path.
 ---@field create boolean The file is new.
 ---@field sha string The hash of the text from which the proposal was made (`Text::hash_of_parts`); empty for a new

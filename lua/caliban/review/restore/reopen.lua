@@ -362,6 +362,7 @@ local function push(it, batch)
   local p = {
     id = 0,
     group = 0,
+    calls = {},
     path = it.path,
     create = it.create,
     sha = '',

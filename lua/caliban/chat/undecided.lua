@@ -1,0 +1,70 @@
+--- The words beside the line of an edit whose changes are under review: what still waits, and how the user has decided on
+--- the rest. They are counted as in the list of changes.
+local M = {}
+
+local api = vim.api
+local icon = require('caliban.editor.icons').of
+
+--- The proposals of a call in a review; nil if one of them also belongs to other calls, so that the hunks of the call
+--- alone are not known.
+---@param r caliban.Review
+---@param call string
+---@return caliban.Entered[]?
+local function proposals(r, call)
+  local found = {} ---@type caliban.Entered[]
+  for _, it in ipairs(r.proposals) do
+    local calls = it.calls or {}
+    if vim.list_contains(calls, call) then
+      if #calls > 1 then
+        return nil
+      end
+      table.insert(found, it)
+    end
+  end
+  return found
+end
+
+--- The words beside a call.
+---@param chat caliban.Chat
+---@param call string
+---@return string? # nil if nothing of the call waits, or if the changes of the call alone are not known
+function M.words(chat, call)
+  local counts = { hunk = 0, delete = 0, rename = 0, create = 0 }
+  local verdict = require('caliban.review.verdict')
+  local decided = {} ---@type table<string, integer>
+  for _, it in ipairs(chat.listing and chat.listing.files or {}) do
+    local r = it.r
+    local of = proposals(r, call)
+    if not of then
+      return nil
+    elseif #of > 0 and api.nvim_buf_is_loaded(r.buf) then
+      counts.hunk = counts.hunk + verdict.pending(r, of)
+      local kind = r.whole and r.whole.kind
+      if kind then
+        counts[kind] = counts[kind] + 1
+      end
+      verdict.add(r, of, decided)
+    end
+  end
+  local waits = require('caliban.review.whole').counted(counts)
+  if waits == '' then
+    return nil
+  end
+  local parts = vim.list_extend({ waits .. ' to review' }, verdict.worded(decided))
+  return table.concat(parts, icon(' · '))
+end
+
+--- Shows the words beside all calls of a chat whose changes wait.
+---@param chat caliban.Chat
+function M.refresh(chat)
+  local row = chat.total
+  for i = #chat.blocks, 1, -1 do
+    local block = chat.blocks[i]
+    row = row - block.n
+    if block.call and block.call_line and block.call_line.waits then
+      require('caliban.chat.beside').show(chat, block, row + (block.head or 0))
+    end
+  end
+end
+
+return M
