@@ -21,6 +21,17 @@ fn is_bounded(nvim: &Nvim) {
     assert!(why.lines().all(|it| it.chars().count() < 260) && !why.contains('\u{1b}'), "{why}");
 }
 
+/// Opens and closes the explanation of a command of many parts.
+fn opens_in_two_steps(nvim: &Nvim) {
+    nvim.keys("Gi");
+    nvim.wait_transcript("In ask mode, a command needs your consent");
+    is_bounded(nvim);
+    nvim.keys("i");
+    nvim.wait(|it| question(it).matches("needs your consent.").count() > 150, "each part");
+    nvim.keys("i");
+    nvim.wait(|it| !it.transcript().contains("In ask mode"), "the question as it was");
+}
+
 #[test]
 fn the_key_i_on_a_question_shows_and_hides_which_rule_decides_each_part() {
     let rules =
@@ -71,13 +82,7 @@ fn the_key_i_on_a_question_shows_and_hides_which_rule_decides_each_part() {
     nvim.keys("<Esc><C-w>kGn");
     nvim.wait_transcript("characters: <CR> opens]");
     nvim.wait_question();
-    nvim.keys("Gi");
-    nvim.wait_transcript("In ask mode, a command needs your consent");
-    is_bounded(nvim);
-    nvim.keys("i");
-    nvim.wait(|it| question(it).matches("needs your consent.").count() > 150, "each part");
-    nvim.keys("i");
-    nvim.wait(|it| !it.transcript().contains("In ask mode"), "the question as it was");
+    opens_in_two_steps(nvim);
     nvim.keys("Gn");
     nvim.wait_transcript("? Let read look at");
     nvim.wait_question();

@@ -159,4 +159,17 @@ function M.uncut(buf, first, lines)
   return any
 end
 
+--- Shows the words beside all calls of a chat whose changes wait.
+---@param chat caliban.Chat
+function M.recount(chat)
+  local row = chat.total
+  for i = #chat.blocks, 1, -1 do
+    local block = chat.blocks[i]
+    row = row - block.n
+    if block.call and block.call_line and block.call_line.waits then
+      M.show(chat, block, row + (block.head or 0))
+    end
+  end
+end
+
 return M

@@ -54,17 +54,4 @@ function M.words(chat, call)
   return table.concat(parts, icon(' · '))
 end
 
---- Shows the words beside all calls of a chat whose changes wait.
----@param chat caliban.Chat
-function M.refresh(chat)
-  local row = chat.total
-  for i = #chat.blocks, 1, -1 do
-    local block = chat.blocks[i]
-    row = row - block.n
-    if block.call and block.call_line and block.call_line.waits then
-      require('caliban.chat.beside').show(chat, block, row + (block.head or 0))
-    end
-  end
-end
-
 return M

@@ -179,7 +179,7 @@ function M.refresh(chat, follow)
   if top then
     listing.items = items
     require('caliban.chat.changes.drawing').draw(chat, top, lines, items)
-    require('caliban.chat.undecided').refresh(chat)
+    require('caliban.chat.beside').recount(chat)
     map(chat)
     require('caliban.chat.todo').avoid(chat)
   end
