@@ -68,7 +68,8 @@ impl Workspace for Disk {
     }
 
     fn propose(&self, _turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>> {
-        std::future::ready(enter_all(self, &proposals)).boxed()
+        // nothing is written before the first poll: until then, the caller stores the files as they are
+        async move { enter_all(self, &proposals) }.boxed()
     }
 
     fn reviews(&self) -> bool {
@@ -102,12 +103,14 @@ impl Workspace for Disk {
     fn halt(&self, _turn: TurnId) {}
 
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>> {
-        let restored = match enter(self, &change) {
-            Arrival::Written { .. } => Ok(String::new()),
-            Arrival::Refused(Misfit::Refused(why)) => Err(why),
-            _ => Err("it has changed meanwhile".to_owned()),
+        let restore = async move {
+            match enter(self, &change) {
+                Arrival::Written { .. } => Ok(String::new()),
+                Arrival::Refused(Misfit::Refused(why)) => Err(why),
+                _ => Err("it has changed meanwhile".to_owned()),
+            }
         };
-        std::future::ready(restored).boxed()
+        restore.boxed()
     }
 
     fn refresh(&self, _path: PathBuf) -> BoxFuture<'_, ()> {

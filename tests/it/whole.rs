@@ -1,5 +1,7 @@
 //! Files that the model proposes to delete or rename: decided as a whole, with the same keys and commands as hunks.
 
+mod permissions;
+
 use crate::kit::reply::Reply;
 use crate::kit::setup::Setup;
 use crate::review::reopened::quit;
@@ -174,7 +176,7 @@ fn a_file_with_unsaved_text_is_not_renamed() {
     let told = decide(&scene, ":Caliban accept file<CR>");
     expect![[r#"
         The user accepted the renaming: a.txt is now b.txt.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 5
         -l5
         +l5mine"#]]

@@ -70,6 +70,18 @@ function M.names(folder)
   return out
 end
 
+--- Creates an empty file with these permissions, unless the path exists: nobody else may read the text that is written
+--- into the file then.
+---@param path string
+---@param mode integer
+function M.create(path, mode)
+  local fd = vim.uv.fs_open(path, 'wx', 384) -- rw-------
+  if fd then
+    vim.uv.fs_fchmod(fd, bit.band(mode, 511)) -- rwxrwxrwx
+    vim.uv.fs_close(fd)
+  end
+end
+
 --- Replaces one of Caliban's own files atomically: writes a temporary file beside the old file and renames the
 --- temporary file. Does not sync.
 ---@param path string

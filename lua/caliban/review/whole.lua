@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local bytes = require('caliban.editor.bytes')
 local disk = require('caliban.editor.disk')
 local file = require('caliban.editor.file')
 local folders = require('caliban.editor.folders')
@@ -15,6 +16,8 @@ local state = require('caliban.review.state')
 ---@field to? string
 ---@field done boolean whether the file is already deleted, renamed or created on disk, as in auto-edit mode
 ---@field lines? string[] the lines of the deleted file
+---@field mode? integer its permissions
+---@field form? caliban.Form
 
 ---@param whole caliban.Whole
 ---@return string
@@ -282,10 +285,12 @@ function M.apply(r)
     elseif now and r.origin and now ~= r.origin or r.binary and file.stale(r.buf) then
       return 'it changed on disk'
     end
+    local stat = vim.uv.fs_stat(r.path)
     local ok, err = os.remove(r.path)
     if not ok and there(r.path) then
       return tostring(err)
     end
+    whole.mode, whole.form = stat and stat.mode, bytes.wanted(r.buf)
     -- the text exists only in this buffer, so it is marked as modified to prevent Neovim from
     -- dropping it
     whole.lines, vim.bo[r.buf].modified = file.lines(r.buf), true
@@ -353,7 +358,7 @@ local function revert(r)
   end
   local failed
   as_ordinary(r.buf, function()
-    failed = file.restore(r.buf)
+    failed = file.restore(r.buf, whole.mode)
   end)
   return failed
 end
@@ -426,6 +431,24 @@ function M.close(buf, r)
     pcall(api.nvim_win_set_buf, win, fits and back or api.nvim_create_buf(true, false))
   end
   pcall(api.nvim_buf_delete, buf, { force = true })
+end
+
+--- Removes the buffer of a new file that was rejected, unless the user has opened it.
+---@param r caliban.Review
+---@return boolean done
+function M.discard(r)
+  local wins = vim.fn.win_findbuf(r.buf)
+  for _, win in ipairs(wins) do
+    if not r.created or not state.shown_before(r, win) then
+      return false
+    end
+  end
+  for _, win in ipairs(wins) do
+    local back = state.shown_before(r, win)
+    local there = back and api.nvim_buf_is_valid(back)
+    api.nvim_win_set_buf(win, there and back or api.nvim_create_buf(true, false))
+  end
+  return r.created and pcall(api.nvim_buf_delete, r.buf, { force = true })
 end
 
 return M

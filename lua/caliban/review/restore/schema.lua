@@ -108,6 +108,8 @@ local whole = has({
   to = maybe(is('string')),
   done = is('boolean'),
   lines = maybe(lines),
+  mode = maybe(is_count),
+  form = maybe(has({ encoding = is('string'), format = is('string'), bom = is('boolean') })),
 })
 local proposal = has({
   id = is_count,
@@ -137,6 +139,7 @@ M.is_one = has({
   whole = maybe(whole),
   folders = maybe(list(is('string'))),
   hunks = list(edit),
+  agreed = maybe(list(edit)),
   base = is_count,
   origin = maybe(is_count),
   proposals = list(proposal),
