@@ -263,6 +263,16 @@ function M.disk(buf)
   return decoded(bytes, noted[buf] and noted[buf].form or M.wanted(buf))
 end
 
+--- Whether the file on disk is as a `:write` leaves it.
+---@param buf integer
+---@param given string arguments of the `:write`, as `v:cmdarg`
+---@return boolean
+function M.holds(buf, given)
+  local bytes = disk.read(api.nvim_buf_get_name(buf))
+  local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+  return bytes ~= nil and decoded(bytes, M.wanted(buf, given)) == text
+end
+
 --- Whether a text is on disk. If it was written without autocommands, notes the form in which it was written.
 ---@param buf integer
 ---@param text string

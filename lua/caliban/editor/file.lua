@@ -8,6 +8,7 @@ local bytes = require('caliban.editor.bytes')
 local disk = require('caliban.editor.disk')
 local merged = require('caliban.editor.merged')
 local names = require('caliban.editor.name')
+local written = require('caliban.editor.written')
 
 M.short, M.disk = names.short, bytes.disk
 M.is_utf8, M.encodes = bytes.is_utf8, bytes.encodes
@@ -120,8 +121,9 @@ api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'FileChangedShellPost' 
     if event.event == 'BufReadPost' then
       bytes.note_read(buf)
     elseif event.event == 'BufWritePost' then
-      if names.real(event.match) ~= names.real(api.nvim_buf_get_name(buf)) then
-        -- `:write other`
+      local is_other = names.real(event.match) ~= names.real(api.nvim_buf_get_name(buf))
+      if is_other or not written.is_done(buf) then
+        -- `:write other`, or the user has not let Neovim write
         return
       end
       bytes.note_written(buf, vim.v.cmdarg)
@@ -320,14 +322,19 @@ end
 
 --- Writes the buffer's text unchanged: runs no autocommands, which might format the text.
 ---@param buf integer
+---@param mode? integer the permissions of a file that does not exist
 ---@return string? # why the buffer was not written, as the end of a sentence
-function M.restore(buf)
+function M.restore(buf, mode)
   local odd = M.odd(buf)
   if odd then
     return odd
   end
   local ok, err = bytes.keep_end(buf, function()
-    require('caliban.editor.folders').make(api.nvim_buf_get_name(buf))
+    local path = api.nvim_buf_get_name(buf)
+    require('caliban.editor.folders').make(path)
+    if mode then
+      disk.create(path, mode)
+    end
     api.nvim_buf_call(buf, function()
       vim.cmd('noautocmd silent lockmarks keepalt write!')
     end)

@@ -7,6 +7,7 @@ local api = vim.api
 local BUF = require('caliban.editor.since').BUF
 local disk = require('caliban.editor.disk')
 local names = require('caliban.editor.name')
+local written = require('caliban.editor.written')
 local write_command = require('caliban.editor.write_command')
 
 local group = api.nvim_create_augroup('caliban.merged', {})
@@ -68,7 +69,7 @@ function M.note(buf, stamp)
     [BUF] = buf,
     callback = function(event)
       local own = names.real(event.match) == names.real(api.nvim_buf_get_name(buf))
-      if event.event ~= 'BufWritePost' or own then
+      if event.event ~= 'BufWritePost' or own and written.is_done(buf) then
         M.drop(buf)
       end
     end,

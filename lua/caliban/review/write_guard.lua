@@ -8,6 +8,7 @@ local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
 local merged = require('caliban.editor.merged')
 local names = require('caliban.editor.name')
+local written = require('caliban.editor.written')
 local write_command = require('caliban.editor.write_command')
 
 local group = api.nvim_create_augroup('caliban.review.write_guard', {})
@@ -159,7 +160,8 @@ function M.follow(buf, it)
     group = group,
     [BUF] = buf,
     callback = function(event)
-      if names.real(event.match) == names.real(api.nvim_buf_get_name(buf)) then
+      local own = names.real(event.match) == names.real(api.nvim_buf_get_name(buf))
+      if own and written.is_done(buf) then
         it.written(false)
       end
     end,
@@ -205,21 +207,27 @@ function M.acknowledge(buf)
   end
 end
 
---- Checks whether guarded files have changed on disk, because Neovim checks only buffers without a
---- guard.
+--- Checks whether a file under review has changed on disk.
+---@param buf integer
+function M.look(buf)
+  local it, now = guarded[buf], file.stamp(buf)
+  if it and now == seen[buf] then
+    return
+  end
+  seen[buf] = it and now or nil
+  if it and file.odd(buf) then
+    it.changed('changed')
+  else
+    file.guard(buf, false)
+    file.checktime(buf)
+    file.guard(buf, guarded[buf] ~= nil)
+  end
+end
+
+--- Checks all guarded files, because Neovim checks only buffers without a guard.
 local function check_disk()
   for _, buf in ipairs(vim.tbl_keys(guarded)) do
-    local now = file.stamp(buf)
-    if now ~= seen[buf] then
-      seen[buf] = now
-      if file.odd(buf) then
-        guarded[buf].changed('changed')
-      else
-        file.guard(buf, false)
-        file.checktime(buf)
-        file.guard(buf, guarded[buf] ~= nil)
-      end
-    end
+    M.look(buf)
   end
 end
 
