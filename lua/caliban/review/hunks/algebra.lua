@@ -184,7 +184,7 @@ end
 function M.proposed(edits)
   local out, delta = {}, 0
   for i, e in ipairs(edits) do
-    out[i] = { start = e.start + delta, new = e.new, old = e.old, of = e.of }
+    out[i] = { start = e.start + delta, new = e.new, old = e.old, of = e.of, typed = e.typed }
     delta = delta + #e.new - #e.old
   end
   return M.tighten(M.fused(out))

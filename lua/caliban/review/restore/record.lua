@@ -27,6 +27,7 @@ local PAUSE, LONGEST = 1000, 5000
 ---@field binary boolean
 ---@field own boolean
 ---@field eol boolean
+---@field agreed? { old: string[], new: string[] }[] the accepted hunks that are not on disk
 ---@field decided? { fate: caliban.Verdict, of: integer[] }[] the first decision first
 ---@field reasons caliban.Given[]
 ---@field was? string
@@ -34,7 +35,7 @@ local PAUSE, LONGEST = 1000, 5000
 ---@field folders? string[] folders of the file that Caliban has made
 ---@field hunks caliban.Hunk[] with rows in the text of the base after all hunks are applied
 ---@field base string[] the text that the user has agreed to
----@field origin string[] the file's text on disk, or the base if the text on disk is not known
+---@field origin string[] the file's text on disk; if it is not known, the base, or for a new file no line
 ---@field proposals caliban.Entered[]
 ---@field name string path of the record
 
@@ -113,6 +114,9 @@ local function parts(r)
     decided = require('caliban.review.verdict').list(r),
     base = base,
     origin = origin,
+    agreed = vim.tbl_map(function(it)
+      return { start = it.start, old = it.old, new = it.new }
+    end, state.agreed(r)),
     texts = counts,
   })
   local head = long.json(fields, {
@@ -306,7 +310,7 @@ local function read(name)
   if from ~= #all + 1 or not require('caliban.review.restore.schema').fits(it, texts) then
     return nil
   end
-  it.base, it.origin = texts[it.base], texts[it.origin] or texts[it.base]
+  it.base, it.origin = texts[it.base], texts[it.origin] or (it.create and {} or texts[it.base])
   for _, proposal in ipairs(it.proposals) do
     proposal.lines, proposal.program = texts[proposal.text], 0
   end

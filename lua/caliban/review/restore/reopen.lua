@@ -22,6 +22,7 @@ local verdict = require('caliban.review.verdict')
 ---@field agreed integer the number of accepted changes that are not on disk and do not fit any more
 ---@field own boolean whether the buffer has unsaved changes of the user after `puts`
 ---@field again? boolean whether accepted changes are not on disk, so that the user has to decide again
+---@field is_written? boolean whether the hunks are on disk
 
 ---@param lines string[]
 ---@param first integer
@@ -157,6 +158,69 @@ local function named(it, list)
   end
 end
 
+---@param hunk { old: string[], new: string[] }
+---@return string
+local function key(hunk)
+  return table.concat(hunk.new, '\n') .. '\0' .. table.concat(hunk.old, '\n')
+end
+
+--- The hunks that are neither edits nor parts of one.
+---@param hunks caliban.Hunk[]
+---@param edits caliban.Edit[]
+---@return caliban.Hunk[]
+local function missing(hunks, edits)
+  local left = {} ---@type table<string, integer>
+  for _, e in ipairs(edits) do
+    left[key(e)] = (left[key(e)] or 0) + 1
+  end
+  return vim.tbl_filter(function(h)
+    local same = left[key(h)] or 0
+    left[key(h)] = same - 1
+    local is_part = same < 1
+      and vim.iter(edits):any(function(e)
+        return key(e) ~= key(h) and among(h.old, e.old) and among(h.new, e.new)
+      end)
+    return same < 1 and not is_part
+  end, hunks)
+end
+
+--- The text in the record without the hunks and without the accepted changes that are not on disk: the text on disk with
+--- what the user has typed. Changes of which the record does not say that they were accepted are the user's own.
+---@param it caliban.Record
+---@return string[]
+local function own_text(it)
+  if not it.own or not it.agreed then
+    return it.origin
+  end
+  local accepted = {} ---@type table<string, true>
+  for _, hunk in ipairs(it.agreed) do
+    accepted[key(hunk)] = true
+  end
+  local puts = {} ---@type caliban.DiskEdit[]
+  for _, d in ipairs(algebra.runs(it.origin, it.base)) do
+    local old, new = slice(it.origin, d[1], d[2]), slice(it.base, d[3], d[4])
+    if not accepted[key({ old = old, new = new })] then
+      puts[#puts + 1] = { start = d[1], count = d[2], lines = new }
+    end
+  end
+  return with(it.origin, puts)
+end
+
+--- The plan for a buffer that has the hunks, which are on disk, but not the text that the user has typed since.
+---@param it caliban.Record
+---@param stood string[] the text in the record, with the hunks
+---@param now string[] lines of the buffer
+---@param unsaved boolean whether the file on disk has other lines
+---@return caliban.Reopening
+local function written(it, stood, now, unsaved)
+  local mine, clashes = merging.merge(it.origin, stood, now)
+  local text = with(now, mine)
+  local plan = typed(it, algebra.runs(stood, text), text)
+  table.insert(plan.puts, 1, mine)
+  plan.agreed, plan.own, plan.is_written = clashes, unsaved or #mine > 0, #plan.puts[2] == 0
+  return plan
+end
+
 --- The plan for a buffer that does not have the hunks: a hunk is applied if the lines that it
 --- replaces are still in the buffer. An accepted hunk that is not on disk becomes pending again,
 --- because a record alone must not cause a write.
@@ -166,36 +230,26 @@ end
 ---@param unsaved boolean whether the file on disk has other lines
 ---@return caliban.Reopening
 local function merged(it, stood, now, unsaved)
-  local agreed, clashes = merging.merge(it.origin, it.base, now)
-  local text = with(now, agreed)
-  local puts = merging.merge(it.base, stood, text)
+  local own = own_text(it)
+  local mine, clashes = merging.merge(it.origin, own, now)
+  local text = with(now, mine)
+  local puts, unfit = merging.merge(own, stood, text)
   local last = it.hunks[#it.hunks]
   if last and algebra.ends(last) and text[#text] == last.old[1] then
     puts[#puts + 1] = { start = #text - 1, count = 1, lines = last.new }
   end
-  local final = with(text, puts)
   local edits = vim.tbl_map(function(e)
     return { start = e.start, old = slice(text, e.start, e.count), new = e.lines }
   end, puts)
-  local pending = vim.tbl_map(function(d)
-    return { start = d[3], old = slice(now, d[1], d[2]), new = slice(final, d[3], d[4]) }
-  end, #agreed > 0 and algebra.runs(now, final) or {})
-  local at = 1
-  local lost = vim.tbl_filter(function(h)
-    local e = edits[at]
-    local fits = e and vim.deep_equal(e.new, h.new) and vim.deep_equal(e.old, h.old)
-    at = at + (fits and 1 or 0)
-    return not fits
-  end, it.hunks)
+  local lost = missing(it.hunks, edits)
   named(it, edits)
-  named(it, pending)
   return {
-    again = #agreed + clashes > 0,
-    puts = { agreed, puts },
-    hunks = #agreed > 0 and pending or algebra.proposed(edits),
+    again = not vim.deep_equal(own, it.base),
+    puts = { mine, puts },
+    hunks = algebra.proposed(edits),
     lost = lost,
-    agreed = clashes,
-    own = unsaved or it.own and #agreed > 0,
+    agreed = clashes + math.max(0, unfit - #lost),
+    own = unsaved or #mine > 0,
   }
 end
 
@@ -211,6 +265,12 @@ function M.plan(it, now, unsaved)
   local runs = algebra.runs(stood, now)
   if size(runs) <= size(algebra.runs(it.origin, now)) then
     return typed(it, runs, now)
+  elseif
+    it.auto
+    and it.own
+    and size(algebra.runs(it.origin, stood)) < size(algebra.runs(it.origin, it.base))
+  then
+    return written(it, stood, now, unsaved)
   end
   return merged(it, stood, now, unsaved)
 end
@@ -257,9 +317,16 @@ end
 local function take_up_whole(r, it)
   state.propose_whole(r, it.whole)
   if it.whole and it.whole.done and it.whole.kind == 'delete' then
-    local lines = it.whole.lines or {}
+    local lines, form = it.whole.lines or {}, it.whole.form
     if file.empty(r.buf) then
       file.put(r.buf, 0, 0, lines)
+      if form then
+        local bo = vim.bo[r.buf]
+        -- fails if Neovim does not know the encoding
+        pcall(function()
+          bo.fileencoding, bo.fileformat, bo.bomb = form.encoding, form.format, form.bom
+        end)
+      end
     end
     vim.bo[r.buf].modified = true
   end
@@ -317,7 +384,8 @@ function M.enter(reviews, item)
   local plan = M.plan(it, file.lines(buf), unsaved)
   item.created = created and { [buf] = true } or {}
   local p = item.proposals[1]
-  p.at_once = p.at_once and not vim.bo[buf].modified and not puts_anything(plan) and not it.whole
+  local is_written = plan.is_written or not puts_anything(plan)
+  p.at_once = p.at_once and not vim.bo[buf].modified and is_written and not it.whole
   local r = reviews.begin(item, p, buf)
   state.set_origin(r, settlement.origin(buf))
   local ok, err = change(r, it, plan)
