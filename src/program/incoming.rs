@@ -63,6 +63,9 @@ pub(super) enum Outcome {
     Locked(SessionId, Holder),
     /// Another Neovim has the session open and may be about to end.
     Leaving(SessionId),
+    /// A session could not be taken over, because it is open; and the sentence that says so. It may be open in this
+    /// Neovim, which has taken up its reviews as soon as it was free.
+    Untaken(SessionId, String),
     /// No Neovim has the session open any more.
     Free(SessionId),
     /// `was_last` says whether the session was the one that opens when Neovim starts.
@@ -212,6 +215,7 @@ impl Program {
             }
             Outcome::Local(local) => self.default_model(local),
             Outcome::Locked(session, holder) => self.offer(session, holder),
+            Outcome::Untaken(session, why) => self.present_or_say(&session, why),
             Outcome::Leaving(session) => self.look_later(session),
             Outcome::Free(session) => self.step(Incoming::from_editor(FromNvim::Look { session })),
             Outcome::Renamed { session, to, was_last } => self.renamed(session, to, was_last),

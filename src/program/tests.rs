@@ -114,6 +114,7 @@ fn reviewed() -> Reviewed {
         outside: false,
         whole_left: false,
         absent: false,
+        is_former_there: false,
         disk: None,
         text: None,
         eol: true,

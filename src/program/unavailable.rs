@@ -5,6 +5,7 @@ use super::Program;
 use super::archive::OpenRequest;
 use super::incoming::Outcome;
 use super::lanes::Lane;
+use crate::agent::Command;
 use crate::conversation::report::Level;
 use crate::event::SessionId;
 use crate::nvim::wire::{Claim, Held, ToNvim, Way, Yield};
@@ -104,10 +105,19 @@ impl Program {
                         "{} The other Neovim did not release the conversation.",
                         unavailable.say(&session.0)
                     );
-                    vec![Outcome::Notice(Level::Warn, text)]
+                    vec![Outcome::Untaken(session, text)]
                 }
             }
         });
+    }
+
+    /// Shows a session that was to be taken over, if it is open here meanwhile. Otherwise says why it could not be.
+    pub(super) fn present_or_say(&self, session: &SessionId, why: String) {
+        let open = self.sessions.named(session).filter(|it| !self.sessions.read_only(*it));
+        match open.filter(|it| self.sessions.runs(*it)) {
+            Some(open) => self.tell(open, Command::Present),
+            None => self.notice(Level::Warn, why),
+        }
     }
 
     pub(super) fn look(&mut self, id: SessionId) {

@@ -131,6 +131,36 @@ fn taking_a_conversation_over_stops_its_turn_and_brings_its_review() {
     assert!(request.last_user_text().contains("The user accepted 2 changes in a.txt."));
 }
 
+#[test]
+fn a_conversation_with_hunks_and_a_question_can_be_taken_over() {
+    let server = Server::start();
+    let config = "{ mode = 'auto-edit' }";
+    let setup = wide().anthropic(&server).file("a.txt", nine()).config(config);
+    let first = talked(&setup, &server, "one", "The first.");
+    let calls = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8", "L8")])).call(
+        "s1",
+        "shell",
+        serde_json::json!({ "command": "touch made" }),
+    );
+    server.reply(calls);
+    first.lua("require('caliban').ask('change it')", &[]);
+    first.wait_hunks(2);
+    first.wait_question();
+    let second = Nvim::start(&setup);
+    second.keys(":Caliban<CR>");
+    second.wait_screen("main is open in another Neovim");
+    second.keys("3<CR>");
+    second.wait_session("main");
+    second.wait_hunks(2);
+    wait_words(&second, "main", "The first.");
+    wait_words(&first, "main", "was taken over by another Neovim (process ");
+    assert_eq!(first.pending(), 0);
+    let shown = first.screen();
+    for gone in ["waiting for you", "allow", "1 once"] {
+        assert!(!shown.contains(gone), "{gone}: {shown}");
+    }
+}
+
 fn composer(nvim: &Nvim, session: &str) -> String {
     nvim.buffer(&format!("caliban://{session}/prompt"))
 }
