@@ -36,6 +36,8 @@ pub(in crate::agent) struct Outcome {
     pub(super) waits: BTreeSet<CallId>,
     /// How many files were written, or had the change already.
     written: usize,
+    /// How many files had the change already in their buffers, where it waits for the user's review.
+    reviewed: usize,
     /// The files whose changes only the branch has, and why: the end of a sentence that begins with the path.
     pub(super) left: Vec<(String, String)>,
 }
@@ -69,7 +71,7 @@ impl Merge {
             for it in std::mem::take(&mut open) {
                 match self.plan(&it).await {
                     Err(why) => outcome.leave(it.change, why),
-                    Ok(none) if none.is_empty() => outcome.written += 1,
+                    Ok(none) if none.is_empty() => self.count(&it, &mut outcome).await,
                     Ok(proposals) => {
                         of.push((it, proposals.len()));
                         batch.extend(proposals);
@@ -90,6 +92,18 @@ impl Merge {
         }
         outcome.note_modes(committed);
         outcome
+    }
+
+    /// Counts a change that needs no proposal. One of the permissions alone is counted by `Outcome::note_modes`.
+    async fn count(&self, it: &Open<'_>, outcome: &mut Outcome) {
+        if it.old == it.new && it.change.from.is_none() {
+            return;
+        }
+        let Ok(path) = self.placed(&it.change.path) else { return };
+        match self.desk.workspace.read(&path).await {
+            Ok(source) if source.pending > 0 => outcome.reviewed += 1,
+            _ => outcome.written += 1,
+        }
     }
 
     /// Whether a configuration names the file, before or after the change.
@@ -379,6 +393,15 @@ impl Outcome {
                     n => format!("{n} files have"),
                 }
             ));
+        }
+        if self.reviewed > 0 {
+            lines.push(match self.reviewed {
+                1 => "[1 file had these changes already in the user's buffer, under review.]"
+                    .to_owned(),
+                n => format!(
+                    "[{n} files had these changes already in the user's buffers, under review.]"
+                ),
+            });
         }
         if self.written > 0 {
             lines.push(match self.written {
