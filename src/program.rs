@@ -310,7 +310,7 @@ impl Program {
         let open = self.sessions.named(&id).filter(|it| !self.sessions.read_only(*it));
         match open.and_then(|it| Some((it, self.sessions.agent(it)?))) {
             Some((session, agent)) => {
-                drop(agent.send(Command::Present));
+                drop(agent.send(Command::Present { show: false }));
                 if !self.sessions.opens_child(session) {
                     self.note_last(session);
                 }

@@ -171,7 +171,7 @@ impl Record {
     pub(super) fn touched_files(&mut self, conversation: &Conversation) -> Vec<PathBuf> {
         let changes = self.checkpoints(conversation).map(|it| it.changes()).unwrap_or_default();
         let paths: BTreeSet<&Place> =
-            changes.iter().map(|it| it.to.as_ref().unwrap_or(&it.path)).collect();
+            changes.iter().flat_map(|it| [Some(&it.path), it.to.as_ref()]).flatten().collect();
         paths.into_iter().map(|it| it.to_path_buf()).collect()
     }
 

@@ -75,7 +75,7 @@ pub(super) async fn told(root: &Path, notes: impl ExactSizeIterator<Item = &Said
 /// Watches a running command until it ends or is stopped.
 pub(super) struct Watch {
     end: oneshot::Sender<()>,
-    looks: JoinHandle<()>,
+    looks: JoinHandle<Vec<PathBuf>>,
 }
 
 impl Watch {
@@ -87,6 +87,7 @@ impl Watch {
         turn: TurnId,
         is_job: bool,
     ) -> Watch {
+        let own: BTreeSet<PathBuf> = touched.iter().cloned().collect();
         let before = Before::look(desk.root.clone(), desk.reach.clone(), touched).await;
         keeper.begun(turn).await;
         let (end, ended) = oneshot::channel::<()>();
@@ -94,6 +95,8 @@ impl Watch {
             // If the call is stopped, the sender is dropped, which ends the wait too.
             let _ = ended.await;
             let (planned, mut said) = before.changed().await;
+            let changed = planned.iter().map(|it| it.path.clone());
+            let changed = changed.filter(|it| own.contains(it)).collect();
             if !planned.is_empty() {
                 keeper.begin(ChangedBy::Command(turn), planned).await;
             }
@@ -101,14 +104,16 @@ impl Watch {
             for it in said.into_iter().chain([Said::Over]) {
                 keeper.note(turn, it);
             }
+            changed
         });
         Watch { end, looks }
     }
 
-    /// Stores the changes of the command, which has ended.
-    pub(super) async fn end(self) {
+    /// Stores the changes of the command, which has ended. Returns the files that it has changed and the session before
+    /// it.
+    pub(super) async fn end(self) -> Vec<PathBuf> {
         let _ = self.end.send(());
-        let _ = self.looks.await;
+        self.looks.await.unwrap_or_default()
     }
 }
 

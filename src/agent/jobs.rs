@@ -17,7 +17,11 @@ pub(super) fn note(agent: &mut Agent, notice: Notice) {
         Notice::Closed { job, port } => return ports::withdraw(agent, (job, port)),
         Notice::Opened { job, port, outside } => ports::opened(job, port, outside),
         Notice::Began { job, command } => Input::JobBegan { job, command },
-        Notice::Ended { job, note } => Input::JobEnded { job, note },
+        Notice::Ended { job, note } => {
+            let files = agent.desk.workspace.clone();
+            tokio::spawn(async move { files.command(true).await });
+            Input::JobEnded { job, note }
+        }
         Notice::Decided(decisions) => Input::Log { decisions },
         Notice::Told(text) => Input::Tell { text },
     };

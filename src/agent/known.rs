@@ -7,7 +7,7 @@ use crate::message::{Excerpt, ExcerptKind};
 use crate::session::{self, Input, Session};
 use crate::text::Text;
 use crate::tool::{self, Desk, Source, Stamp, Unreadable, Workspace};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -51,6 +51,8 @@ pub(super) struct Look {
     stamp: Stamp,
     at: u64,
     now: Result<Source, Unreadable>,
+    /// How the user has decided so far on the file's changes.
+    decided: Option<String>,
 }
 
 /// Who or what may have caused a change, judged by when the change was found.
@@ -79,7 +81,8 @@ pub(super) enum Observation {
         from: PathBuf,
         to: Option<PathBuf>,
     },
-    Looked(Cause, Vec<Look>),
+    /// Files were looked at. The paths are of files that a command of the model's has changed.
+    Looked(Cause, Vec<Look>, Vec<PathBuf>),
 }
 
 impl Known {
@@ -151,7 +154,8 @@ pub(super) async fn look(workspace: &dyn Workspace, watched: &[Watched]) -> Vec<
         }
         let now = workspace.read(&it.path).await;
         if !matches!(now, Ok(Source { pending: 1.., .. })) {
-            looks.push(Look { path: it.path.clone(), stamp, at: it.at, now });
+            let decided = workspace.decided(&it.path).await;
+            looks.push(Look { path: it.path.clone(), stamp, at: it.at, now, decided });
         }
     }
     looks
@@ -179,7 +183,7 @@ impl Tracker<'_> {
     pub(super) fn observe(&mut self, observation: Observation) {
         match observation {
             Observation::Learnt { path, stood, text } => {
-                let told = stood.and_then(|it| self.differs(&path, &it));
+                let told = stood.and_then(|it| self.differs(&path, &it, Cause::User));
                 let hash = match &told {
                     Some((_, false)) => String::new(),
                     _ => text.sha256_hex(),
@@ -195,7 +199,7 @@ impl Tracker<'_> {
                     self.observe(Observation::Learnt { path, stood: None, text });
                 }
             }
-            Observation::Looked(cause, looks) => self.looked(cause, looks),
+            Observation::Looked(cause, looks, changed) => self.looked(cause, looks, &changed),
         }
     }
 
@@ -225,22 +229,24 @@ impl Tracker<'_> {
         if !watched.is_empty() {
             tokio::spawn(async move {
                 let looks = look(&*workspace, &watched).await;
-                let _ = observations.send(Observation::Looked(Cause::Opened, looks));
+                let _ = observations.send(Observation::Looked(Cause::Opened, looks, Vec::new()));
             });
         }
     }
 
-    fn looked(&mut self, cause: Cause, looks: Vec<Look>) {
+    fn looked(&mut self, cause: Cause, looks: Vec<Look>, changed: &[PathBuf]) {
         let mut files = Vec::new();
-        let mut others: [Vec<String>; 2] = Default::default();
-        for Look { path, stamp, at, now } in looks {
+        let mut others: [BTreeSet<String>; 2] = Default::default();
+        for Look { path, stamp, at, now, decided } in looks {
             let is_known = self.conversation.session.known.contains_key(&path);
             if !is_known || self.known.files.get(&path).map_or(0, |it| it.at) != at {
                 continue;
             }
             let told = match &now {
-                Ok(source) => self.differs(&path, &source.text),
-                Err(why) => Some((self.changed(&path, &format!("It {} now.", why.say())), true)),
+                Ok(source) => self.differs(&path, &source.text, cause),
+                Err(why) => {
+                    Some((self.changed(&path, &format!("It {} now.", why.say()), cause), true))
+                }
             };
             if cause == Cause::Opened && told.is_some() {
                 continue;
@@ -249,12 +255,18 @@ impl Tracker<'_> {
             let by_call = matches!(cause, Cause::Command | Cause::Call);
             let by_command = by_call && matches!(stamp, Stamp::Disk(_));
             let is_told = told.is_some();
+            let told = told.map(|(mut excerpt, is_all)| {
+                if let Some(it) = decided {
+                    excerpt.text.push_str(&format!("\n{it}"));
+                }
+                (excerpt, is_all)
+            });
             let mut is_clear = told.as_ref().is_none_or(|it| it.1);
             match told {
                 Some((excerpt, _)) if !by_command && files.len() < FILES => files.push(excerpt),
                 Some(_) => {
                     is_clear = false;
-                    others[usize::from(by_command)].push(self.desk.shown(&path));
+                    others[usize::from(by_command)].insert(self.desk.shown(&path));
                 }
                 None => (),
             }
@@ -263,6 +275,9 @@ impl Tracker<'_> {
                 Err(_) => drop(self.forget(path)),
             }
         }
+        let is_told = |it: &String| files.iter().any(|file: &Excerpt| file.path == *it);
+        let changed = changed.iter().map(|it| self.desk.shown(it)).filter(|it| !is_told(it));
+        others[1].extend(changed.collect::<Vec<_>>());
         self.tell_changes(files);
         let while_it_ran = match cause {
             Cause::Call => "while your call ran",
@@ -301,7 +316,7 @@ impl Tracker<'_> {
 
     /// The difference between a file's current text and the text that the model knows, and whether the whole difference
     /// is shown. `None` if nothing changed or the model does not know the file.
-    fn differs(&self, path: &Path, now: &Text) -> Option<(Excerpt, bool)> {
+    fn differs(&self, path: &Path, now: &Text, cause: Cause) -> Option<(Excerpt, bool)> {
         let hash = self.conversation.session.known.get(path)?;
         let (said, is_all) = match self.known.files.get(path).and_then(|it| it.text.as_ref()) {
             Some(text) if text.joined() == now.joined() => return None,
@@ -312,13 +327,16 @@ impl Tracker<'_> {
             None if *hash == now.sha256_hex() => return None,
             None => (session::NOT_KNOWN.to_owned(), false),
         };
-        Some((self.changed(path, &said), is_all))
+        Some((self.changed(path, &said, cause), is_all))
     }
 
-    fn changed(&self, path: &Path, said: &str) -> Excerpt {
-        let text =
-            format!("The user or another program changed the file since you saw it last:\n{said}");
-        self.excerpt(path, text)
+    fn changed(&self, path: &Path, said: &str, cause: Cause) -> Excerpt {
+        let when = match cause {
+            Cause::Command => "while your command ran",
+            Cause::Call => "while your call ran",
+            Cause::User | Cause::Opened => "since you saw it last",
+        };
+        self.excerpt(path, format!("The file changed {when}:\n{said}"))
     }
 
     fn excerpt(&self, path: &Path, text: String) -> Excerpt {
@@ -327,9 +345,9 @@ impl Tracker<'_> {
     }
 }
 
-fn named(names: &[String], what: &str) -> String {
+fn named(names: &BTreeSet<String>, what: &str) -> String {
     let more = names.len().saturating_sub(NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let names = names[..names.len().min(NAMES)].join(", ");
+    let names = names.iter().take(NAMES).map(|it| &**it).collect::<Vec<_>>().join(", ");
     format!("These files changed {what}: {names}{more}. Read them again before you rely on them.")
 }

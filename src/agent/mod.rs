@@ -295,11 +295,11 @@ impl Agent {
         if self.opening.is_hidden {
             return self.conversation.show(Show::View(Box::new(view)));
         }
-        self.present(Show::View(Box::new(view)));
+        self.present((Show::View(Box::new(view)), false));
     }
 
     /// Reports the session to the editor, and has the whole transcript painted.
-    fn present(&mut self, show: Show) {
+    fn present(&mut self, show: (Show, bool)) {
         let draft = self.prompts.draft.clone();
         self.opening.present(&mut self.conversation, &self.desk, draft, show);
         self.files.todo.show(&self.conversation, &self.desk, true);
@@ -349,7 +349,7 @@ impl Agent {
             }
             Command::Report(input) => conversation.take(input),
             Command::Checked(check) => self.files.checked(conversation, &self.desk, *check),
-            Command::Present => self.present(Show::Repaint),
+            Command::Present { show } => self.present((Show::Repaint, show)),
             Command::Act(act) => chats::carry_out(self, act),
             Command::Plan(act) => plan::carry_out(self, act),
             Command::Rewind(wanted) => self.files.record.rewind(conversation, &self.desk, wanted),

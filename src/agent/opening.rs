@@ -117,13 +117,14 @@ impl Opening {
         View::of(&conversation.session, intro)
     }
 
-    /// Tells the editor that the session is open, then sends the transcript to the editor.
+    /// Tells the editor that the session is open, then sends the transcript to the editor. `is_wanted` says whether the
+    /// chat shows the session.
     pub(super) fn present(
         &mut self,
         conversation: &mut Conversation,
         desk: &Desk,
         draft: Draft,
-        show: Show,
+        (show, is_wanted): (Show, bool),
     ) {
         let opened = Opened {
             instead: self.instead.take(),
@@ -132,7 +133,7 @@ impl Opening {
             reading: conversation.read_only.is_some()
                 || conversation.session.subagent_of().is_some(),
             reviews: self.recorded.iter().map(|it| it.name.clone()).collect(),
-            show: std::mem::take(&mut self.shown),
+            show: std::mem::take(&mut self.shown) || is_wanted,
             draft,
         };
         conversation.show(Show::Now(Report::Opened(opened)));

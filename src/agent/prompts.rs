@@ -185,7 +185,7 @@ async fn read(
         }
         // if the message shows a whole file, the model needs no diff of that file, so whole files come first
         observations.sort_by_key(|it| matches!(it, Observation::Learnt { stood: Some(_), .. }));
-        observations.push(Observation::Looked(Cause::User, looks));
+        observations.push(Observation::Looked(Cause::User, looks, Vec::new()));
         if prepared.send(Prepared { prompt, found, problems, refused, observations }).is_err() {
             return;
         }

@@ -75,8 +75,10 @@ pub enum Command {
     Report(Input),
     /// After an edit the editor checks the diagnostics and the syntax. This is the state of one such check.
     Checked(Box<Check>),
-    /// Sends the session's state and transcript to the editor again.
-    Present,
+    /// Sends the session's state and transcript to the editor again. With `show`, the chat shows this session.
+    Present {
+        show: bool,
+    },
     Act(Act),
     /// What the user does with the last plan of the conversation.
     Plan(PlanAct),
@@ -155,7 +157,7 @@ impl Command {
                 | Command::Checked(_)
                 | Command::Largest(_)
                 | Command::Plan(PlanAct { what: PlanWanted::Keep | PlanWanted::Show, .. })
-                | Command::Present
+                | Command::Present { .. }
         )
     }
 
@@ -173,7 +175,7 @@ impl Command {
                 None
             }
             Command::Toggle { .. }
-            | Command::Present
+            | Command::Present { .. }
             | Command::Quit(_)
             | Command::Act(Act::Fork(_) | Act::Export { .. }) => Some(self),
             Command::Act(Act::Rename { done, .. }) => {

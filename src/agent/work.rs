@@ -15,7 +15,8 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 
 /// The key under which providers cache the conversation: 32 hex digits, the same each time the conversation is opened.
 pub(super) fn thread(root: &Path, session: &SessionId) -> String {
@@ -64,7 +65,7 @@ impl Job {
         let before = known::look(&*files, &self.watched).await;
         let watched = known::after(self.watched.clone(), &before);
         let observations = self.observations.clone();
-        let _ = observations.send(Observation::Looked(Cause::User, before));
+        let _ = observations.send(Observation::Looked(Cause::User, before, Vec::new()));
         Looked { files, watched, observations, cause: Cause::Command }
     }
 }
@@ -83,10 +84,35 @@ impl Looked {
         Looked { cause: Cause::Call, ..self }
     }
 
-    /// Looks again, after the call.
-    pub(super) async fn again(self) {
+    /// Looks again, after the call. `changed` are files that the call is known to have changed.
+    pub(super) async fn again(self, changed: Vec<PathBuf>) {
         let after = known::look(&*self.files, &self.watched).await;
-        let _ = self.observations.send(Observation::Looked(self.cause, after));
+        let _ = self.observations.send(Observation::Looked(self.cause, after, changed));
+    }
+}
+
+/// A command of whose beginning and end the editor hears, also if the call is stopped.
+struct Announced {
+    end: oneshot::Sender<()>,
+    told: JoinHandle<()>,
+}
+
+impl Announced {
+    async fn begin(files: Arc<dyn Workspace>) -> Announced {
+        files.command(false).await;
+        let (end, ended) = oneshot::channel::<()>();
+        let told = tokio::spawn(async move {
+            // If the call is stopped, the sender is dropped, which ends the wait too.
+            let _ = ended.await;
+            files.command(true).await;
+        });
+        Announced { end, told }
+    }
+
+    /// When this returns, the buffers have what the command has changed on disk.
+    async fn end(self) {
+        let _ = self.end.send(());
+        let _ = self.told.await;
     }
 }
 
@@ -99,6 +125,11 @@ pub(super) async fn run(job: Job, turn: TurnId, call: Arc<Call>) {
         let _ = job.results.send(Input::Unsaved { paths });
     }
     let looked = job.look().await;
+    let announced = if call.changes() {
+        Some(Announced::begin(job.desk.workspace.clone()).await)
+    } else {
+        None
+    };
     let watch = match job.keeper {
         Some((keeper, touched)) => {
             Some(Watch::begin(&job.desk, touched, keeper, turn, call.runs_apart()).await)
@@ -119,10 +150,14 @@ pub(super) async fn run(job: Job, turn: TurnId, call: Arc<Call>) {
     while let Some(seen) = texts.recv().await {
         learnt(seen).map(|it| job.observations.send(it));
     }
-    if let Some(watch) = watch {
-        watch.end().await;
+    let changed = match watch {
+        Some(watch) => watch.end().await,
+        None => Vec::new(),
+    };
+    if let Some(announced) = announced {
+        announced.end().await;
     }
-    looked.again().await;
+    looked.again(changed).await;
     let _ = job.results.send(match needed {
         Some(access) => Input::Needed { turn, call: call.id().clone(), access },
         None => Input::Answered { turn, answer },

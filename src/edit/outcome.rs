@@ -120,7 +120,7 @@ pub fn elsewhere(
     if lines.is_empty() {
         return String::new();
     }
-    format!("The file changed elsewhere too, by the user or a formatter:\n{}", quoted(&lines))
+    format!("The file changed elsewhere too:\n{}", quoted(&lines))
 }
 
 /// The settled text without its changes outside of the hunks: the proposed text, with each hunk as it is in the settled
@@ -293,7 +293,7 @@ impl Outcome {
                 let count = self.hunks.iter().filter(is_it).count();
                 if count > 0 {
                     let is_unclear = fate == Fate::Reworked && self.is_outside;
-                    let unclear = "reworked by the user or another program";
+                    let unclear = "reworked in the editor or on disk";
                     each.push((if is_unclear { unclear } else { counted(fate, since) }, count));
                 }
             }
@@ -362,9 +362,9 @@ impl Outcome {
                 "A formatter or an autocommand of the user's took back {all} in {path} as the file was written: {is} \
                  not in the file."
             )),
-            (Fate::Thrown, Since::Same) => Some(format!(
-                "{capital} in {path} {was} undone by another program: {is} not in the file."
-            )),
+            (Fate::Thrown, Since::Same) => {
+                Some(format!("{capital} in {path} {was} undone on disk: {is} not in the file."))
+            }
             (Fate::Left, Since::Same) => {
                 Some(format!("The user did not decide on {all} in {path}: {is} in the file."))
             }
@@ -450,16 +450,16 @@ fn counted(fate: Fate, since: Since) -> &'static str {
         Fate::Kept if is_reversed => "accepted, but not in the file any more",
         Fate::Undone if is_reversed => "rejected, but in the file again",
         Fate::Reverted if is_reversed => "taken back by a formatter, but in the file again",
-        Fate::Thrown if is_reversed => "undone by another program, but in the file again",
+        Fate::Thrown if is_reversed => "undone on disk, but in the file again",
         Fate::Left if is_reversed => "not decided on and not in the file",
         Fate::Kept => "accepted",
         Fate::Undone => "rejected and undone",
         Fate::Part => "accepted in part",
         Fate::Formatted => "accepted and formatted",
         Fate::Reworked => "reworked by the user",
-        Fate::Superseded => "changed again by your later edit",
+        Fate::Superseded => "changed again by a later edit",
         Fate::Reverted => "taken back by a formatter or an autocommand",
-        Fate::Thrown => "undone by another program",
+        Fate::Thrown => "undone on disk",
         Fate::Left => "not decided on",
     }
 }
@@ -485,7 +485,7 @@ fn fate_words(hunk: &Decided) -> (&'static str, &'static str) {
         (Fate::Part, _) => ("accepted in part", ", now reads"),
         (Fate::Formatted, _) => ("accepted and formatted", ", now reads"),
         (Fate::Reworked, _) => ("reworked", ", now reads"),
-        (Fate::Superseded, _) => ("changed again by your later edit", ", now reads"),
+        (Fate::Superseded, _) => ("changed again by a later edit", ", now reads"),
     }
 }
 

@@ -166,7 +166,7 @@ fn a_verdict_tells_which_hunks_were_accepted_rejected_or_reworked() {
             line 6, accepted:
             E
             E2
-            The file changed elsewhere too, by the user or a formatter:
+            The file changed elsewhere too:
             @@ line 1
             +new
             @@ line 9
@@ -191,7 +191,7 @@ fn a_verdict_tells_which_hunks_were_accepted_rejected_or_reworked() {
         Some("a\nmine\n"),
         &expect![[r#"
             The user accepted the change in a.rs.
-            The file changed elsewhere too, by the user or a formatter:
+            The file changed elsewhere too:
             @@ line 2
             +mine"#]],
     );
@@ -202,20 +202,20 @@ fn changes_outside_the_hunks_are_reported_to_the_model_once() {
     let part = part("a\nb\nc\nd\n", "a\nB\nc\nd\n");
     let (told, settled) = (Text::new("a\nB\nc\nmine\nd\n"), Text::new("a\nb\nc\nmine\nd\nlast\n"));
     expect![[r#"
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 6
         +last"#]]
     .assert_eq(&elsewhere(part, &settled, Some(&told), &Reported::default()));
     assert_eq!(elsewhere(part, &settled, Some(&settled), &Reported::default()), "");
     let beside = Text::new("a\nB\nc\nmine\ntoo\n");
     expect![[r#"
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 5
         -d
         +too"#]]
     .assert_eq(&elsewhere(part, &beside, Some(&told), &Reported::default()));
     expect![[r#"
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 4
         -mine"#]]
     .assert_eq(&elsewhere(part, part.after, Some(&told), &Reported::default()));
@@ -310,8 +310,8 @@ fn overlapping_edits_of_a_file_each_get_their_own_outcome() {
         The user rejected the change in a: it is undone."#]]
     .assert_eq(&told("a\nb\nc\nd\n"));
     expect![[r#"
-        Of the change in a: 1 changed again by your later edit.
-        line 2, changed again by your later edit, now reads:
+        Of the change in a: 1 changed again by a later edit.
+        line 2, changed again by a later edit, now reads:
         B
         CC
         D

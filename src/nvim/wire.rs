@@ -332,6 +332,12 @@ pub enum ToNvim {
         /// Absolute paths.
         paths: Vec<PathBuf>,
     },
+    /// Asks how the user has decided so far on changes of a file that are written already. The answer is a
+    /// `PartlyDecided`.
+    DecidedSoFar {
+        /// The absolute path.
+        path: PathBuf,
+    },
     /// Asks to save the modified files without pending changes. The answer is a list of the files that are still
     /// unsaved.
     Save {
@@ -398,6 +404,11 @@ pub enum ToNvim {
     Refresh {
         /// The absolute path.
         path: PathBuf,
+    },
+    /// A command of the model's begins or has ended. After its end, the buffers take over what it has changed on disk. The
+    /// editor answers when this is done.
+    Command {
+        ended: bool,
     },
     /// The last request as it was sent.
     Request {

@@ -5,7 +5,8 @@ use super::lsp;
 use super::reviews::{Order, on_wire};
 use super::session_link::SessionLink;
 use super::wire::{
-    BufferText, Comments, Consult, Restored, ToNvim, Uncomment, WireProposal, to_utf8,
+    BufferText, Comments, Consult, PartlyDecided, Restored, ToNvim, Uncomment, WireProposal,
+    to_utf8,
 };
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
@@ -169,6 +170,23 @@ impl Workspace for Buffers {
         })
     }
 
+    fn decided<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async move {
+            let question = ToNvim::DecidedSoFar { path: path.to_owned() };
+            let PartlyDecided { words, reasons } =
+                self.ask(question, LONG_PATIENCE).await.ok().flatten()?;
+            let reasons = reasons.iter().map(|it| format!("\nThe user's reason: {it}"));
+            (!words.is_empty()).then(|| {
+                let words = words.join(", ");
+                let so_far = "The user has decided on a part of your changes to it so far";
+                format!(
+                    "{so_far}: {words}. A verdict on all of them will follow.{}",
+                    reasons.collect::<String>()
+                )
+            })
+        })
+    }
+
     fn model_knows(&self, path: &Path, text: &Text) {
         let (session, path) = (self.link.session, path.to_owned());
         let _ =
@@ -194,6 +212,12 @@ impl Workspace for Buffers {
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let _ = self.ask::<rmpv::Value>(ToNvim::Refresh { path }, LONG_PATIENCE).await;
+        })
+    }
+
+    fn command(&self, ended: bool) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let _ = self.ask::<rmpv::Value>(ToNvim::Command { ended }, LONG_PATIENCE).await;
         })
     }
 

@@ -179,7 +179,7 @@ impl Program {
             return self.step(Incoming::from_editor(new));
         }
         if shown {
-            self.tell(open, Command::Present);
+            self.tell(open, Command::Present { show: true });
         }
     }
 

@@ -83,7 +83,7 @@ fn heard(inbox: &mut Inbox) -> Vec<&'static str> {
             Command::Stop => "stop",
             Command::Quit(_) => "quit",
             Command::Reviewed(_) => "reviewed",
-            Command::Present => "present",
+            Command::Present { .. } => "present",
             _ => "another command",
         });
     }

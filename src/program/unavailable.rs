@@ -115,7 +115,7 @@ impl Program {
     pub(super) fn present_or_say(&self, session: &SessionId, why: String) {
         let open = self.sessions.named(session).filter(|it| !self.sessions.read_only(*it));
         match open.filter(|it| self.sessions.runs(*it)) {
-            Some(open) => self.tell(open, Command::Present),
+            Some(open) => self.tell(open, Command::Present { show: true }),
             None => self.notice(Level::Warn, why),
         }
     }

@@ -349,6 +349,11 @@ pub trait Workspace: Send + Sync {
     fn save(&self, paths: Vec<PathBuf>, agreed: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
     /// The stamps of these files, in their order.
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>>;
+    /// How the user has decided so far on changes of this file that are written already, in sentences for the model.
+    /// `None` if none or all are decided.
+    fn decided<'a>(&'a self, _path: &'a Path) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async { None })
+    }
     /// Records that the model knows this text of a file. Later the model is told the user's own changes to this text.
     fn model_knows(&self, path: &Path, text: &Text);
     /// Makes sure that proposals of this turn that are not in a buffer yet do not get there any more.
@@ -358,6 +363,11 @@ pub trait Workspace: Send + Sync {
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>>;
     /// Tells the editor that a file was written on disk, so that it reads the file again.
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()>;
+    /// Tells the editor that a command begins or has ended. After its end, the buffers take over what it has changed on
+    /// disk.
+    fn command(&self, _ended: bool) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
     /// Shows comments on lines of files to the user, in addition to those that are shown already.
     fn comment(&self, comments: Vec<comment::Comment>);
     /// Removes all comments that are shown.

@@ -271,7 +271,7 @@ async fn unsaved(desk: &Desk) -> Option<String> {
     let more = if changed.len() > names.len() { ", …" } else { "" };
     (!names.is_empty()).then(|| {
         format!(
-            "[these files have unsaved changes in the editor, so the command saw older text: {}{more}]",
+            "[these files have unsaved changes in the editor, which the command did not see: {}{more}]",
             names.join(", ")
         )
     })

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Beginnings of lines in notes to the model, and the beginnings that replace them for the user.
-const BEGINNINGS: [(&str, &str); 20] = [
+const BEGINNINGS: [(&str, &str); 19] = [
     ("The user accepted ", "You accepted "),
     ("The user rejected ", "You rejected "),
     ("The user closed ", "You closed "),
@@ -36,10 +36,6 @@ const BEGINNINGS: [(&str, &str); 20] = [
     ),
     ("The user's reason: ", "Your reason: "),
     ("The user's reason for line", "Your reason for line"),
-    (
-        "The file changed elsewhere too, by the user or ",
-        "The file changed elsewhere too, by you or ",
-    ),
     ("A formatter or an autocommand of the user's ", "A formatter or an autocommand of yours "),
     ("Its buffer holds the user's own unsaved text", "Its buffer holds your own unsaved text"),
 ];

@@ -44,7 +44,7 @@ fn an_edit_is_written_at_once_and_reviewed_afterwards() {
         line 8, accepted:
         L8
         L8b
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 5
         -l5
         +l5mine
@@ -411,6 +411,41 @@ fn in_auto_edit_mode_a_call_that_edits_two_files_gets_one_answer() {
         <notice>
         The user rejected the change in a.txt: it is undone.
         The user rejected 2 changes in b.txt: they are undone.
+        </notice>
+        and?"#]]
+    .assert_eq(&scene.told_next());
+}
+
+#[test]
+fn a_rejection_of_one_of_several_written_hunks_is_told_as_the_users_with_its_reason() {
+    let scene = Scene::two_written(|it| it);
+    scene.nvim.keys("2G:Caliban reject hunk not so<CR>");
+    scene.wait_hunks(1);
+    expect![[r#"
+        <context kind="changes" path="a.txt">
+        The file changed since you saw it last:
+        @@ -1,5 +1,5 @@
+         l1
+        -L2
+        +l2
+         l3
+         l4
+         l5
+        The user has decided on a part of your changes to it so far: 1 rejected. A verdict on all of them will follow.
+        The user's reason: not so
+        </context>
+        and?"#]].assert_eq(&scene.told_next());
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_hunks(0);
+    expect![[r#"
+        <notice>
+        Of 2 changes in a.txt: 1 accepted, 1 rejected and undone.
+        line 2, rejected, reads as before:
+        l2
+        line 8, accepted:
+        L8
+        L8b
+        The user's reason: not so
         </notice>
         and?"#]]
     .assert_eq(&scene.told_next());

@@ -57,7 +57,7 @@ fn the_users_unsaved_changes_are_reported_to_the_model_once() {
         &scene,
         expect![[r#"
             <context kind="changes" path="a.txt">
-            The user or another program changed the file since you saw it last:
+            The file changed since you saw it last:
             @@ -2,7 +2,7 @@
              l2
              l3
@@ -131,11 +131,11 @@ fn a_known_file_that_was_deleted_or_became_binary_is_reported_to_the_model() {
         &scene,
         expect![[r#"
             <context kind="changes" path="a.txt">
-            The user or another program changed the file since you saw it last:
+            The file changed since you saw it last:
             It does not exist now.
             </context>
             <context kind="changes" path="b.txt">
-            The user or another program changed the file since you saw it last:
+            The file changed since you saw it last:
             It is a binary file now.
             </context>
             and?"#]],
@@ -208,7 +208,7 @@ fn a_second_verdict_on_an_edit_does_not_repeat_the_text_of_the_first() {
             <notice>
             The user accepted the change in a.txt.
             a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
-            The file changed elsewhere too, by the user or a formatter:
+            The file changed elsewhere too:
             @@ line 6
             -l6
             +l6 too
@@ -233,7 +233,7 @@ fn a_verdict_does_not_repeat_changes_that_the_model_has_read_since() {
             <notice>
             The user accepted 2 changes in a.txt.
             a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
-            The file changed elsewhere too, by the user or a formatter:
+            The file changed elsewhere too:
             @@ line 6
             -l6
             +l6 too
@@ -277,7 +277,7 @@ fn in_auto_edit_mode_the_users_changes_are_reported_with_the_next_prompt_not_wit
         expect![[r#"
             <notice>
             The user accepted 2 changes in a.txt.
-            The file changed elsewhere too, by the user or a formatter:
+            The file changed elsewhere too:
             @@ line 6
             -l6
             +l6 too
@@ -346,7 +346,7 @@ fn changes_made_by_a_command_are_not_reported_as_changes_by_the_user() {
         These files changed while your command ran: a.txt. Read them again before you rely on them.
         </notice>
         <context kind="changes" path="b.txt">
-        The user or another program changed the file since you saw it last:
+        The file changed since you saw it last:
         @@ -2,7 +2,7 @@
          l2
          l3
@@ -388,7 +388,7 @@ fn after_a_restart_of_the_program_the_model_is_still_told_which_files_the_user_c
         &scene,
         expect![[r#"
             <context kind="changes" path="a.txt">
-            The user or another program changed the file since you saw it last:
+            The file changed since you saw it last:
             Caliban no longer knows what changed. Read the file before you rely on it.
             </context>
             and?"#]],

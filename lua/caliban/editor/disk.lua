@@ -77,8 +77,13 @@ end
 function M.create(path, mode)
   local fd = vim.uv.fs_open(path, 'wx', 384) -- rw-------
   if fd then
-    vim.uv.fs_fchmod(fd, bit.band(mode, 511)) -- rwxrwxrwx
     vim.uv.fs_close(fd)
+    local permissions = ''
+    for i = 1, 9 do
+      local is_set = bit.band(mode, bit.lshift(1, 9 - i)) > 0
+      permissions = permissions .. (is_set and ('rwxrwxrwx'):sub(i, i) or '-')
+    end
+    vim.fn.setfperm(path, permissions)
   end
 end
 

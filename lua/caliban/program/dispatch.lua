@@ -126,6 +126,12 @@ local handlers = {
   refresh = function(message)
     require('caliban.sessions.rewind').refresh(message)
   end,
+  decided_so_far = function(message)
+    return require('caliban.review').decided(message)
+  end,
+  command = function(message)
+    require('caliban.review').command(message)
+  end,
   request = function(message)
     require('caliban.sessions.request').show(message)
   end,

@@ -168,7 +168,7 @@ end
 ---@param verdict 'accept'|'reject'
 ---@param opts caliban.Choice
 ---@param chosen caliban.Review[] reviews with pending changes
----@param look fun(r: caliban.Review): string? draws or settles a review; returns a message for the user if it settles
+---@param look fun(r: caliban.Review): string?, boolean? draws or settles a review; returns a message for the user if it settles, and whether agreed text is not on disk
 ---@return string? message for the user
 ---@return boolean? missed true: the cursor is on no hunk
 function M.choose(verdict, opts, chosen, look)
@@ -186,9 +186,8 @@ function M.choose(verdict, opts, chosen, look)
     if first and last then
       local count = M.decide(r, verdict, first, last, opts.reason)
       decided.hunk, failed = decided.hunk + (count or 0), failed or not count
-      lines[#lines + 1] = look(r)
-      local left = api.nvim_buf_is_valid(r.buf) and vim.bo[r.buf].modified
-      unsaved = unsaved + (left and 1 or 0)
+      local line, left = look(r)
+      lines[#lines + 1], unsaved = line, unsaved + (left and 1 or 0)
     end
   end
   if #lines > 1 then

@@ -15,6 +15,33 @@ M.propose, M.stopped, M.renamed = registry.propose, registry.stopped, registry.r
 M.accept, M.reject, M.look = registry.accept, registry.reject, registry.look
 M.open, M.of = registry.open, registry.of
 
+--- How the user has decided so far on changes that are written already.
+---@param message caliban.DecidedSoFar
+---@return caliban.PartlyDecided
+function M.decided(message)
+  local buf = require('caliban.editor.file').find(message.path, true)
+  local r = buf and registry.of(buf)
+  local verdict = require('caliban.review.verdict')
+  if not r or not r.open or not r.auto or not verdict.has_decisions(r) then
+    return { words = {}, reasons = {} }
+  end
+  local reasons = vim.tbl_map(function(given)
+    return given.reason
+  end, r.reasons)
+  return { words = verdict.words(r), reasons = reasons }
+end
+
+--- Called when a command of the model's begins or has ended.
+---@param message caliban.Command
+function M.command(message)
+  local catch_up = require('caliban.review.catch_up')
+  if message.ended then
+    catch_up.ended()
+  else
+    catch_up.begin()
+  end
+end
+
 ---@param message caliban.Halt
 function M.halt(message)
   M.stopped(message.session, message.turn)

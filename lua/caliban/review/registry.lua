@@ -48,6 +48,7 @@ end
 --- Called when nothing is pending any more: saves the file, tells the program, and ends the review.
 ---@param r caliban.Review
 ---@return string summary for the user
+---@return boolean unsaved whether agreed text is not on disk
 local function settle(r)
   state.close(r)
   guarded[r] = nil
@@ -57,6 +58,9 @@ local function settle(r)
   local written, unsaved = false, ''
   if not r.deleted and not r.binary then
     written, unsaved = settlement.save(r)
+    if unsaved ~= '' then
+      settlement.keep(r.buf)
+    end
   end
   local is_valid = api.nvim_buf_is_valid(r.buf)
   if not is_valid then
@@ -76,7 +80,7 @@ local function settle(r)
   state.settled(r)
   settlement.unlist(r)
   M.retry()
-  return line
+  return line, unsaved ~= ''
 end
 
 --- Called when another Neovim takes the review over: removes the review from this Neovim.
@@ -139,7 +143,7 @@ local function protect(r)
         local gone = whole.gone(r) and why == 'deleted'
         if r.open and api.nvim_buf_is_loaded(r.buf) and not gone then
           settlement.merge(r, why)
-          if r.auto and not r.own and vim.bo[r.buf].modified then
+          if r.auto and not r.own and not r.clash and vim.bo[r.buf].modified then
             persist(r)
           end
           say(M.look(r))
@@ -163,6 +167,7 @@ end
 ---@param r caliban.Review
 ---@param decided? boolean whether the user has just decided something
 ---@return string? summary for the user if the review was settled
+---@return boolean? unsaved whether agreed text is not on disk then
 function M.look(r, decided)
   if reviews[r.buf] ~= r or not api.nvim_buf_is_loaded(r.buf) then
     return nil
@@ -181,7 +186,7 @@ function M.look(r, decided)
     listeners.tell('pending', r, decided or false)
   elseif r.open and not decided and tracking.returns(r) then
     undone.begin(r, function(at_once)
-      return M.conclude(r, at_once)
+      return (M.conclude(r, at_once))
     end)
     guard(r)
     listeners.tell('pending', r, false)
@@ -194,6 +199,7 @@ end
 ---@param r caliban.Review
 ---@param at_once? boolean true: even while the user is in the middle of a command
 ---@return string? summary for the user if the review was settled
+---@return boolean? unsaved whether agreed text is not on disk then
 function M.conclude(r, at_once)
   if reviews[r.buf] ~= r or not r.open or state.count(r) > 0 then
     return nil
@@ -408,20 +414,28 @@ end
 ---@param opts? caliban.Choice
 local function choose(verdict, opts)
   local ended, choice = undone.tell_all(), decision.anchored(opts or {})
+  local unseen = {} ---@type string[]
   for _, r in ipairs(decision.chosen(choice(), M.open())) do
-    ended = settlement.look(r) and M.look(r) or ended
+    local changed, reworked = settlement.look(r)
+    ended = changed and M.look(r) or ended
+    unseen[#unseen + 1] = reworked and named.shown(r) or nil
   end
   opts = choice(true)
+  if #unseen > 0 then
+    local what =
+      'Nothing is decided yet: changes of %s have become others on disk. Look at them, and decide again.'
+    return say(what:format(table.concat(unseen, ', ')))
+  end
   local chosen = decision.chosen(opts, M.open())
   if ended and #chosen == 0 then
     return say(ended)
   end
   local line, missed = decision.choose(verdict, opts, chosen, function(r)
-    local summary = M.look(r, true)
+    local summary, unsaved = M.look(r, true)
     if not summary and r.auto and vim.bo[r.buf].modified and not r.whole then
       persist(r)
     end
-    return summary
+    return summary, unsaved
   end)
   if missed then
     listeners.tell('missed')

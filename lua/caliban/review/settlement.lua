@@ -78,11 +78,12 @@ local function was_rejected(r, edit, mine)
   return state.has_rejected(r, now, edit.lines)
 end
 
---- Makes changes on disk in the buffer.
+--- Makes changes on disk in the buffer. `reworked` is true if hunks have other lines now.
 ---@param r caliban.Review
 ---@param edits caliban.DiskEdit[]
 ---@param mine string[] the buffer's lines
 ---@param formats? boolean whether a formatter has made the changes
+---@return boolean? reworked
 local function make(r, edits, mine, formats)
   state.count_lost(r, edits, mine)
   local before = tracking.text(r)
@@ -98,6 +99,7 @@ local function make(r, edits, mine, formats)
   if reworked then
     state.set_outside(r)
   end
+  return reworked
 end
 
 --- Marks the buffer as unmodified. Neovim then notes its options.
@@ -112,8 +114,7 @@ end
 ---@param disk string
 ---@param eol? boolean whether the last line on disk ends with a line break
 local function mark(r, disk, eol)
-  local is_other = tracking.text(r) ~= disk or file.eol(r.buf) ~= eol
-  if is_other or bytes.changed(r.buf) then
+  if tracking.text(r) ~= disk or file.eol(r.buf) ~= eol or bytes.changed(r.buf) then
     vim.bo[r.buf].modified = true
   else
     unmodified(r)
@@ -123,6 +124,7 @@ end
 --- Merges the changes of the file on disk into the buffer. If both have changed a line, the buffer's line stays.
 ---@param r caliban.Review
 ---@param why string a value of `v:fcs_reason`
+---@return boolean? reworked whether lines of hunks are others now
 function M.merge(r, why)
   if file.is_renamed(r.buf) then
     -- the buffer was not read from the file of its new name
@@ -143,7 +145,12 @@ function M.merge(r, why)
         .. ' changed on disk and can no longer be read in its encoding. The buffer keeps your text.'
     )
   elseif why == 'deleted' or not disk then
-    state.set_clash(r, 'it was deleted on disk')
+    local gone = 'it was deleted on disk'
+    M.keep(r.buf)
+    if r.clash == gone then
+      return
+    end
+    state.set_clash(r, gone)
     return warn(
       name .. ' was deleted on disk while you were reviewing it. The buffer keeps its text.'
     )
@@ -162,7 +169,7 @@ function M.merge(r, why)
   edits = vim.tbl_filter(function(e)
     return not was_rejected(r, e, mine)
   end, edits)
-  make(r, edits, mine)
+  local reworked = make(r, edits, mine)
   mark(r, disk, eol)
   if not r.clash and clashes == 0 then
     file.merged(r.buf, stamp)
@@ -173,24 +180,7 @@ function M.merge(r, why)
       '%s changed on disk while you were reviewing it. %d of the changes on disk %s with yours.'
     warn(rest:format(name, clashes, clashes == 1 and 'conflicts' or 'conflict'))
   end
-end
-
---- Removes the buffer of a new file that was rejected, unless the user has opened it.
----@param r caliban.Review
----@return boolean done
-local function discard(r)
-  local wins = vim.fn.win_findbuf(r.buf)
-  for _, win in ipairs(wins) do
-    if not r.created or not state.shown_before(r, win) then
-      return false
-    end
-  end
-  for _, win in ipairs(wins) do
-    local back = state.shown_before(r, win)
-    local there = back and api.nvim_buf_is_valid(back)
-    api.nvim_win_set_buf(win, there and back or api.nvim_create_buf(true, false))
-  end
-  return r.created and pcall(api.nvim_buf_delete, r.buf, { force = true })
+  return reworked
 end
 
 --- Makes Neovim check whether the file changed on disk, and merges the changes.
@@ -214,6 +204,7 @@ end
 --- Looks at the file on disk before the user's decision, and merges what another program has changed there.
 ---@param r caliban.Review
 ---@return boolean changed
+---@return boolean? reworked whether lines of hunks are others now
 function M.look(r)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(r.buf))
   -- a file that has changed is not deleted
@@ -230,8 +221,7 @@ function M.look(r)
     return false
   end
   require('caliban.review.write_guard').acknowledge(r.buf)
-  M.merge(r, 'changed')
-  return true
+  return true, M.merge(r, 'changed')
 end
 
 --- Writes the buffer, unless its text conflicts with the file on disk or has other unsaved changes
@@ -356,7 +346,7 @@ function M.save(r)
     os.remove(r.path)
     require('caliban.editor.folders').remove(r.path)
     vim.bo[r.buf].modified = false
-    discard(r)
+    require('caliban.review.whole').discard(r)
     return false, ''
   elseif not r.clash and not state.has_acted(r) then
     -- a user who only pressed `u` has not asked Caliban to write the file
@@ -370,6 +360,15 @@ function M.save(r)
     tracking.format(r, texts[r], tracking.text(r))
   end
   return failed == '', failed
+end
+
+--- Marks a buffer whose file is not on disk as modified, so that Neovim does not end without asking about its text.
+---@param buf integer
+function M.keep(buf)
+  local is_loaded = api.nvim_buf_is_loaded(buf)
+  if is_loaded and not file.empty(buf) and not vim.uv.fs_stat(api.nvim_buf_get_name(buf)) then
+    vim.bo[buf].modified, vim.bo[buf].buflisted = true, true
+  end
 end
 
 --- Removes a buffer from the buffer list if it was created for the review and the user has never entered it.
@@ -472,11 +471,12 @@ function M.report(r, gone, unsaved, closed)
     closed = closed ~= nil,
     whole_left = closed == 'whole',
     absent = not (r.deleted or gone or elsewhere or r.create) and (not stat or stat.type ~= 'file'),
+    is_former_there = r.was ~= nil and not r.deleted and vim.uv.fs_lstat(r.was) ~= nil,
     outside = r.outside,
     -- the program cannot read a file whose line ends are CR alone, or whose encoding is not UTF-8, so the message
     -- contains the text
     text = is_loaded
-        and (elsewhere or unsaved ~= '' or r.deleted and r.own or is_foreign)
+        and (elsewhere or unsaved ~= '' or r.deleted and r.own or is_foreign and not r.deleted)
         and file.text(r.buf)
       or unsaved ~= '' and texts[r]
       or nil,

@@ -33,7 +33,7 @@ local WORDS = {
   part = 'accepted in part',
   rejected = 'rejected',
   reverted = 'taken back by a formatter',
-  thrown = 'undone by another program',
+  thrown = 'undone on disk',
   left = 'not decided',
 }
 
@@ -386,7 +386,7 @@ function M.words(r)
   for _, fate in ipairs(FATES) do
     if tally[fate] > 0 then
       local is_unclear = fate == 'reworked' and r.outside
-      local words = is_unclear and 'reworked by you or another program' or WORDS[fate]
+      local words = is_unclear and 'reworked in the editor or on disk' or WORDS[fate]
       out[#out + 1] = ('%d %s'):format(tally[fate], words)
     end
   end

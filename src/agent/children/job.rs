@@ -116,11 +116,11 @@ pub(in crate::agent) async fn worked(job: Job) -> Result<Progress, String> {
             if let Some(apart) = apart {
                 apart.finish(&mut progress).await;
             }
-            look.again().await;
+            look.again(Vec::new()).await;
             return Ok(progress);
         }
     }
-    look.again().await;
+    look.again(Vec::new()).await;
     let text = "The subagent failed inside Caliban before its task was done. It may have had effects: look for them before \
                 you repeat the task.";
     Err(text.to_owned())

@@ -85,13 +85,13 @@ fn a_text_that_contradicts_the_decision_is_told() {
         line 2, rejected, but in the file again:
         B
         B2
-        The change in f was undone by another program: it is not in the file.
-        Of the change in f: 1 undone by another program, but in the file again.
-        line 2, undone by another program, but in the file again:
+        The change in f was undone on disk: it is not in the file.
+        Of the change in f: 1 undone on disk, but in the file again.
+        line 2, undone on disk, but in the file again:
         B
         B2
-        Of the change in f: 1 undone by another program.
-        line 2, undone by another program, now reads:
+        Of the change in f: 1 undone on disk.
+        line 2, undone on disk, now reads:
         mine
         A formatter or an autocommand of the user's took back the change in f as the file was written: it is not in the file.
         Of the change in f: 1 taken back by a formatter, but in the file again.

@@ -304,8 +304,18 @@ fn answer_to_whole(
     };
     let (verb, fate) = if accepted { ("accepted", &*done) } else { ("rejected", kept) };
     let verb = if reviewed.whole_left { "did not decide on" } else { verb };
-    let mut text = if accepted || !reviewed.absent {
+    let is_so =
+        accepted && !(whole.to().is_some() && (reviewed.absent || reviewed.is_former_there));
+    let mut text = if is_so || !accepted && !reviewed.absent {
         format!("The user {verb} the {change}: {path} {fate}.")
+    } else if accepted {
+        let now = tool::path::show(root, &reviewed.path);
+        let gone = if reviewed.absent { format!(" {}", absent(&now)) } else { String::new() };
+        let back =
+            if reviewed.is_former_there { format!(" {path} exists again.") } else { String::new() };
+        format!(
+            "The user accepted the renaming of {path} to {now}, but it is no longer so:{gone}{back}"
+        )
     } else {
         format!("The user {verb} the {change}, but {}", absent(&path))
     };
@@ -319,22 +329,23 @@ fn answer_to_whole(
     }
     let word = match (reviewed.whole_left, accepted) {
         (true, _) => "not decided",
+        (false, true) if !is_so => "accepted, but no longer so",
         (false, true) => "accepted",
         (false, false) => "rejected",
     };
     Answer {
         call: call.clone(),
         text,
-        failed: !accepted,
+        failed: !is_so,
         tally: vec![(0, word)],
         unsaved: String::new(),
         files: 1,
     }
 }
 
-/// Says that another program has taken the file away during the review.
+/// Says that the file was taken away during the review.
 fn absent(shown: &str) -> String {
-    format!("there is no file {shown} any more: another program has deleted, moved or replaced it.")
+    format!("there is no file {shown} any more.")
 }
 
 /// The text that the user settled on, if the editor sent it.
@@ -401,7 +412,7 @@ fn tally(outcome: &Outcome) -> Vec<(usize, &'static str)> {
         (Fate::Reworked, "reworked"),
         (Fate::Superseded, "changed again"),
         (Fate::Reverted, "taken back by a formatter"),
-        (Fate::Thrown, "undone by another program"),
+        (Fate::Thrown, "undone on disk"),
         (Fate::Left, "not decided"),
     ];
     let counts = each.iter().map(|(fate, word)| (outcome.count(*fate), *word));

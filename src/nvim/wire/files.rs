@@ -88,6 +88,16 @@ pub struct BufferText {
     pub bom: bool,
 }
 
+/// The answer to `decided_so_far`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PartlyDecided {
+    /// How many changes were accepted, rejected and so on, such as `1 rejected`; empty if none or all are decided.
+    pub words: Vec<String>,
+    /// The user's reasons for rejections.
+    pub reasons: Vec<String>,
+}
+
 /// Comments of a code review. They are shown in addition to the comments that are shown already.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -32,8 +32,10 @@ pub struct Reviewed {
     pub closed: bool,
     /// The user closed the buffer before the file's deletion or renaming was decided.
     pub whole_left: bool,
-    /// Another program has deleted, moved or replaced the file.
+    /// The file is not on disk any more, although nobody has decided that.
     pub absent: bool,
+    /// After a renaming: there is a file under the former path again.
+    pub is_former_there: bool,
     /// Another program changed lines of the hunks on disk during the review.
     pub outside: bool,
     /// The file's text after the review, if it differs from the text on disk.

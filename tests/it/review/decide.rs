@@ -137,8 +137,8 @@ fn all_edits_of_a_reply_are_proposed_together() {
     let told: Vec<String> =
         answers(&scene.request(2)).into_iter().map(|(id, text)| format!("{id}: {text}")).collect();
     expect![[r#"
-        e1: Of the change in a.txt: 1 changed again by your later edit.
-        line 2, changed again by your later edit, now reads:
+        e1: Of the change in a.txt: 1 changed again by a later edit.
+        line 2, changed again by a later edit, now reads:
         L2 again
         e2: The user accepted the change in b.txt.
         e3: `old` is not in a.txt. Nothing in the file is similar: read it again.
@@ -272,7 +272,7 @@ fn a_formatter_runs_once_at_the_save_and_the_model_reads_its_text() {
         L8
         L8B
         L9
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 1
         -l1
         +L1"#]]

@@ -66,7 +66,7 @@ fn a_pending_hunk_moves_with_the_text_and_can_be_edited() {
     expect![[r#"
         The user accepted 2 changes in a.txt.
         a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 1
         +1
         +2

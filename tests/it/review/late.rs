@@ -215,8 +215,8 @@ fn a_second_edit_can_change_the_pending_lines_of_the_first_edit() {
     expect!["The user accepted 2 changes in a.txt."].assert_eq(&scene.answer(3, "e2"));
     expect![[r#"
         <notice>
-        Of 2 changes in a.txt: 1 accepted, 1 changed again by your later edit.
-        line 2, changed again by your later edit, now reads:
+        Of 2 changes in a.txt: 1 accepted, 1 changed again by a later edit.
+        line 2, changed again by a later edit, now reads:
         L2 too
         line 8, accepted:
         L8
@@ -255,7 +255,7 @@ fn the_read_tool_says_that_pending_hunks_are_not_accepted_yet() {
     .assert_eq(&scene.answer(3, "r1"));
     expect![[r#"
         l2
-        [these files have unsaved changes in the editor, so the command saw older text: a.txt]"#]]
+        [these files have unsaved changes in the editor, which the command did not see: a.txt]"#]]
     .assert_eq(&scene.answer(3, "s1"));
 }
 

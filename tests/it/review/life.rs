@@ -152,7 +152,7 @@ fn a_file_that_changes_on_disk_is_merged_without_a_prompt() {
     assert_eq!(scene.on_disk("a.txt"), Some(theirs.replace("l2", "L2").replace("l8", "L8\nL8b")));
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 5
         -l5
         +five"#]]

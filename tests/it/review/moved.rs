@@ -52,7 +52,7 @@ fn a_closed_buffer_whose_file_is_gone_is_told_as_that() {
 
         ---
         The user did not decide on 2 changes in a.txt: they are not in the file.
-        But there is no file a.txt any more: another program has deleted, moved or replaced it."#]],
+        But there is no file a.txt any more."#]],
     );
     check(
         deletion(),
@@ -61,7 +61,7 @@ fn a_closed_buffer_whose_file_is_gone_is_told_as_that() {
         expect![[r#"
 
         ---
-        The user did not decide on the deletion, but there is no file a.txt any more: another program has deleted, moved or replaced it."#]],
+        The user did not decide on the deletion, but there is no file a.txt any more."#]],
     );
     check(
         renaming(),
@@ -70,7 +70,7 @@ fn a_closed_buffer_whose_file_is_gone_is_told_as_that() {
         expect![[r#"
 
         ---
-        The user did not decide on the renaming, but there is no file a.txt any more: another program has deleted, moved or replaced it."#]],
+        The user did not decide on the renaming, but there is no file a.txt any more."#]],
     );
     check(
         renaming(),
@@ -79,7 +79,7 @@ fn a_closed_buffer_whose_file_is_gone_is_told_as_that() {
         expect![[r#"
 
         ---
-        The user did not decide on the renaming, but there is no file a.txt any more: another program has deleted, moved or replaced it."#]],
+        The user did not decide on the renaming, but there is no file a.txt any more."#]],
     );
     // nothing has happened to the file
     check(
@@ -114,7 +114,7 @@ fn a_rejected_change_of_a_file_that_is_gone_is_told_as_that() {
         a.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
         a.txt: rejected, not saved: it was deleted on disk
         ---
-        The user rejected the deletion, but there is no file a.txt any more: another program has deleted, moved or replaced it.
+        The user rejected the deletion, but there is no file a.txt any more.
         Its buffer still holds its text, unsaved."#]],
     );
     check(
@@ -125,7 +125,7 @@ fn a_rejected_change_of_a_file_that_is_gone_is_told_as_that() {
         a.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
         a.txt: rejected, not saved: it was deleted on disk
         ---
-        The user rejected the renaming, but there is no file a.txt any more: another program has deleted, moved or replaced it.
+        The user rejected the renaming, but there is no file a.txt any more.
         Its buffer still holds its text, unsaved."#]],
     );
 }

@@ -33,7 +33,7 @@ fn a_command_writes_no_text_of_the_users_own_in_auto_edit_mode() {
     scene.ask_until(Reply::said("I see."), "I see.");
     scene.wait_hunks(2);
     let older =
-        "[these files have unsaved changes in the editor, so the command saw older text: a.txt]";
+        "[these files have unsaved changes in the editor, which the command did not see: a.txt]";
     for n in 1..=2 {
         let said = if n == 1 { scene.answer(2, "s1") } else { cat_later(&scene, "s2") };
         assert!(said.contains("l5\n") && said.contains(older), "{said}");

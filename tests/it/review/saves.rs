@@ -123,7 +123,7 @@ fn text_that_the_files_encoding_cannot_hold_is_not_saved() {
             L8
             L8b
             a.txt is not saved (its encoding (latin1) cannot represent the text): all 2 changes are on disk.
-            The file changed elsewhere too, by the user or a formatter:
+            The file changed elsewhere too:
             @@ line 5
             -l5
             +l5 über

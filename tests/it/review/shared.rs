@@ -46,7 +46,7 @@ fn two_neovims_accept_hunks_of_one_file_and_both_are_kept() {
         a.txt: 1 accepted, saved
         ---
         The user accepted the change in a.txt.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 2
         -l2
         +L2
@@ -73,7 +73,7 @@ fn of_two_neovims_that_change_one_line_the_second_one_writes_nothing_and_keeps_i
         ---
         The user accepted the change in a.txt.
         a.txt is not saved (it changed on disk too): on disk, other lines are in its place.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 8
         -l8
         +L8
@@ -104,7 +104,7 @@ fn what_a_watcher_writes_after_the_verdict_is_told_with_the_next_message() {
         let told = scene.told_next();
         assert!(
             told.contains(
-                "changed the file since you saw it last:\n@@ -1,5 +1,5 @@\n l1\n-L2\n+L2;\n"
+                "The file changed since you saw it last:\n@@ -1,5 +1,5 @@\n l1\n-L2\n+L2;\n"
             ),
             "{mode}: {told}"
         );

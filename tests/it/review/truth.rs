@@ -53,9 +53,17 @@ fn written(before: &str, theirs: Option<String>, keys: &str) -> String {
     if let Some(theirs) = theirs {
         put(&scene, &theirs);
     }
-    scene.nvim.keys(keys);
+    decide(&scene, keys);
     scene.wait_hunks(0);
     story(&scene, &told(&scene))
+}
+
+/// Types keys that decide, and once more if hunks have become others on disk.
+fn decide(scene: &Scene, keys: &str) {
+    scene.nvim.keys(keys);
+    if scene.said().contains("decide again") {
+        scene.nvim.keys(keys);
+    }
 }
 
 /// In ask mode, both hunks wait for the user. Then `act` happens, and the user types `keys`.

@@ -135,7 +135,9 @@ fn taking_a_conversation_over_stops_its_turn_and_brings_its_review() {
 fn a_conversation_with_hunks_and_a_question_can_be_taken_over() {
     let server = Server::start();
     let config = "{ mode = 'auto-edit' }";
-    let setup = wide().anthropic(&server).file("a.txt", nine()).config(config);
+    // the messages have room, so no key has to be pressed to go on
+    let setup = wide().before("vim.o.cmdheight = 8").anthropic(&server);
+    let setup = setup.file("a.txt", nine()).config(config);
     let first = talked(&setup, &server, "one", "The first.");
     let calls = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8", "L8")])).call(
         "s1",

@@ -14,6 +14,12 @@
 ---@field dos? boolean
 ---@field bom? boolean
 
+--- The answer to `decided_so_far`.
+---@class (exact) caliban.PartlyDecided
+---@field words string[] How many changes were accepted, rejected and so on, such as `1 rejected`; empty if none or
+--- all are decided.
+---@field reasons string[] The user's reasons for rejections.
+
 --- The answer to `restore`.
 ---@class (exact) caliban.Restored
 ---@field done boolean

@@ -509,7 +509,8 @@
 ---@field gone boolean The user rejected a new file, so it does not exist.
 ---@field closed boolean The user closed the buffer before all changes were decided.
 ---@field whole_left boolean The user closed the buffer before the file's deletion or renaming was decided.
----@field absent boolean Another program has deleted, moved or replaced the file.
+---@field absent boolean The file is not on disk any more, although nobody has decided that.
+---@field is_former_there boolean After a renaming: there is a file under the former path again.
 ---@field outside boolean Another program changed lines of the hunks on disk during the review.
 ---@field text? string The file's text after the review, if it differs from the text on disk.
 ---@field disk? string The text on disk, if the file's text after the review was not saved.

@@ -292,6 +292,12 @@
 ---@field kind 'stamps'
 ---@field paths string[] Absolute paths.
 
+--- Asks how the user has decided so far on changes of a file that are written already. The answer is a
+--- `PartlyDecided`.
+---@class (exact) caliban.DecidedSoFar
+---@field kind 'decided_so_far'
+---@field path string The absolute path.
+
 --- Asks to save the modified files without pending changes. The answer is a list of the files that are still unsaved.
 ---@class (exact) caliban.Save
 ---@field kind 'save'
@@ -602,6 +608,12 @@
 ---@field kind 'refresh'
 ---@field path string The absolute path.
 
+--- A command of the model's begins or has ended. After its end, the buffers take over what it has changed on disk.
+--- The editor answers when this is done.
+---@class (exact) caliban.Command
+---@field kind 'command'
+---@field ended boolean
+
 --- The last request as it was sent.
 ---@class (exact) caliban.Request
 ---@field kind 'request'
@@ -635,6 +647,7 @@
 ---| caliban.Survey
 ---| caliban.Changed
 ---| caliban.Stamps
+---| caliban.DecidedSoFar
 ---| caliban.Save
 ---| caliban.Halt
 ---| caliban.Consult
@@ -664,6 +677,7 @@
 ---| caliban.Preview
 ---| caliban.Restore
 ---| caliban.Refresh
+---| caliban.Command
 ---| caliban.Request
 ---| caliban.Notice
 ---| caliban.Event

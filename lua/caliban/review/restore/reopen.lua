@@ -173,14 +173,20 @@ local function missing(hunks, edits)
   for _, e in ipairs(edits) do
     left[key(e)] = (left[key(e)] or 0) + 1
   end
+  ---@param h caliban.Hunk
+  ---@return boolean
+  local function is_part(h)
+    for _, e in ipairs(edits) do
+      if key(e) ~= key(h) and among(h.old, e.old) and among(h.new, e.new) then
+        return true
+      end
+    end
+    return false
+  end
   return vim.tbl_filter(function(h)
     local same = left[key(h)] or 0
     left[key(h)] = same - 1
-    local is_part = same < 1
-      and vim.iter(edits):any(function(e)
-        return key(e) ~= key(h) and among(h.old, e.old) and among(h.new, e.new)
-      end)
-    return same < 1 and not is_part
+    return same < 1 and not is_part(h)
   end, hunks)
 end
 
@@ -324,7 +330,8 @@ local function take_up_whole(r, it)
         local bo = vim.bo[r.buf]
         -- fails if Neovim does not know the encoding
         pcall(function()
-          bo.fileencoding, bo.fileformat, bo.bomb = form.encoding, form.format, form.bom
+          bo.fileencoding, bo.bomb = form.encoding, form.bom
+          bo.fileformat = form.format --[[@as 'unix'|'dos'|'mac']]
         end)
       end
     end

@@ -182,7 +182,7 @@ fn a_verdict_beside_unsaved_text_of_the_user_says_what_is_on_disk() {
     expect![[r#"
         The user rejected 2 changes in a.txt: they are undone.
         a.txt is not saved (it has other unsaved changes): all 2 changes are still on disk.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 5
         -l5
         +l5mine
@@ -194,7 +194,7 @@ fn a_verdict_beside_unsaved_text_of_the_user_says_what_is_on_disk() {
     expect![[r#"
         The user accepted 2 changes in a.txt.
         a.txt is not saved (it has other unsaved changes): all 2 changes are on disk.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 5
         -l5
         +l5mine
@@ -206,7 +206,7 @@ fn a_verdict_beside_unsaved_text_of_the_user_says_what_is_on_disk() {
     expect![[r#"
         The user rejected 2 changes in a.txt: they are undone.
         a.txt is not saved (it has other unsaved changes): none of your changes is on disk.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 5
         -l5
         +l5mine

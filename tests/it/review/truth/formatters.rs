@@ -85,7 +85,7 @@ fn a_formatter_of_a_forced_write_is_not_told_as_the_users_work() {
         line 8, accepted and formatted, now reads:
         M8
         M8b
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 5
         -l5
         +m5
@@ -101,7 +101,7 @@ fn a_formatter_of_a_forced_write_is_not_told_as_the_users_work() {
         line 8, accepted and formatted, now reads:
         M8
         M8b
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 5
         -l5
         +m5

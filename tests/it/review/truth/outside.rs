@@ -9,45 +9,45 @@ use expect_test::expect;
 fn what_was_thrown_away_on_disk_is_not_told_as_accepted_or_rejected() {
     let one = nine().replace("l8", "L8\nL8b");
     expect![[r#"
-        2 changes in a.txt were undone by another program: they are not in the file.
+        2 changes in a.txt were undone on disk: they are not in the file.
         ---
-        a.txt: 2 undone by another program
+        a.txt: 2 undone on disk
         ---
         as it was"#]]
     .assert_eq(&written("", Some(nine()), ACCEPT));
     expect![[r#"
-        2 changes in a.txt were undone by another program: they are not in the file.
+        2 changes in a.txt were undone on disk: they are not in the file.
         ---
-        a.txt: 2 undone by another program
+        a.txt: 2 undone on disk
         ---
         as it was"#]]
     .assert_eq(&written("", Some(nine()), REJECT));
     expect![[r#"
-        2 changes in a.txt were undone by another program: they are not in the file.
+        2 changes in a.txt were undone on disk: they are not in the file.
         ---
-        a.txt: 2 undone by another program
+        a.txt: 2 undone on disk
         ---
         as it was"#]]
     .assert_eq(&written("", Some(nine()), ":checktime<CR>"));
     expect![[r#"
-        Of 2 changes in a.txt: 1 accepted, 1 undone by another program.
+        Of 2 changes in a.txt: 1 accepted, 1 undone on disk.
         line 2, accepted:
         L2
-        line 8, undone by another program, reads as before:
+        line 8, undone on disk, reads as before:
         l8
         ---
-        a.txt: 1 accepted, 1 undone by another program
+        a.txt: 1 accepted, 1 undone on disk
         ---
         l1 L2 l3 l4 l5 l6 l7 l8 l9"#]]
     .assert_eq(&written("", Some(nine().replace("l2", "L2")), ACCEPT));
     expect![[r#"
-        Of 2 changes in a.txt: 1 rejected and undone, 1 undone by another program.
-        line 2, undone by another program, reads as before:
+        Of 2 changes in a.txt: 1 rejected and undone, 1 undone on disk.
+        line 2, undone on disk, reads as before:
         l2
         line 8, rejected, reads as before:
         l8
         ---
-        a.txt: 1 rejected, 1 undone by another program, saved
+        a.txt: 1 rejected, 1 undone on disk, saved
         ---
         as it was"#]]
     .assert_eq(&written("", Some(one), "8G\\r"));
@@ -58,17 +58,17 @@ fn what_was_thrown_away_in_part_or_after_the_decision_is_told() {
     let one = nine().replace("l8", "L8\nL8b");
     let part = nine().replace("l8", "L8").replace("l5", "theirs");
     expect![[r#"
-        Of 2 changes in a.txt: 1 reworked by the user or another program, 1 undone by another program.
-        line 2, undone by another program, reads as before:
+        Of 2 changes in a.txt: 1 reworked in the editor or on disk, 1 undone on disk.
+        line 2, undone on disk, reads as before:
         l2
         line 8, reworked, now reads:
         L8
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 5
         -l5
         +theirs
         ---
-        a.txt: 1 reworked by you or another program, 1 undone by another program
+        a.txt: 1 reworked in the editor or on disk, 1 undone on disk
         ---
         l1 l2 l3 l4 theirs l6 l7 L8 l9"#]]
     .assert_eq(&written("", Some(part), ACCEPT));
@@ -208,7 +208,7 @@ fn what_a_formatter_on_disk_made_of_the_hunks_is_told() {
 fn what_a_program_that_watches_the_disk_made_of_the_hunks_before_the_decision_is_told() {
     let formatted = nine().replace("l2", "L2;").replace("l8", "L8;\nL8b;").replace("l9", "l9;");
     expect![[r#"
-        Of 2 changes in a.txt: 2 reworked by the user or another program.
+        Of 2 changes in a.txt: 2 reworked in the editor or on disk.
         line 2, reworked, now reads:
         L2;
         line 8, reworked, now reads:
@@ -216,13 +216,13 @@ fn what_a_program_that_watches_the_disk_made_of_the_hunks_before_the_decision_is
         L8b;
         l9;
         ---
-        a.txt: 2 reworked by you or another program
+        a.txt: 2 reworked in the editor or on disk
         ---
         l1 L2; l3 l4 l5 l6 l7 L8; L8b; l9;"#]]
     .assert_eq(&written("", Some(formatted.clone()), ACCEPT));
     expect![[r#"
         The user rejected 2 changes in a.txt: they are undone.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 9
         -l9
         +l9;
@@ -238,7 +238,7 @@ fn changes_on_disk_beside_a_hunk_are_merged_and_of_the_same_line_they_conflict()
     let theirs = |text: String| move |scene: &Scene| put(scene, &text);
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 3
         -l3
         +theirs
@@ -249,7 +249,7 @@ fn changes_on_disk_beside_a_hunk_are_merged_and_of_the_same_line_they_conflict()
     .assert_eq(&asked("", theirs(nine().replace("l3", "theirs")), ACCEPT));
     expect![[r#"
         The user rejected 2 changes in a.txt: they are undone.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 1
         -l1
         +theirs
@@ -261,7 +261,7 @@ fn changes_on_disk_beside_a_hunk_are_merged_and_of_the_same_line_they_conflict()
     let more = nine().replace("l7", "l7\ntheirs").replace("l9", "theirs");
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 8
         +theirs
         @@ line 11
@@ -321,20 +321,20 @@ fn a_change_on_disk_after_a_forced_write_is_merged_or_told_as_thrown_away() {
     let look = ":doautocmd CursorHold<CR>";
     for last in [look, ":checktime<CR>"] {
         expect![[r#"
-            2 changes in a.txt were undone by another program: they are not in the file.
+            2 changes in a.txt were undone on disk: they are not in the file.
             ---
-            a.txt: 2 undone by another program
+            a.txt: 2 undone on disk
             ---
             as it was"#]]
         .assert_eq(&after("", nine(), last));
         expect![[r#"
-            Of 2 changes in a.txt: 1 accepted, but not in the file any more, 1 undone by another program.
+            Of 2 changes in a.txt: 1 accepted, but not in the file any more, 1 undone on disk.
             line 2, accepted, but not in the file any more, reads as before:
             l2
-            line 8, undone by another program, reads as before:
+            line 8, undone on disk, reads as before:
             l8
             ---
-            a.txt: 1 accepted, 1 undone by another program, but 1 not in the file any more
+            a.txt: 1 accepted, 1 undone on disk, but 1 not in the file any more
             ---
             as it was"#]]
         .assert_eq(&after("2G\\a", nine(), last));
@@ -351,7 +351,7 @@ fn a_change_on_disk_after_a_forced_write_is_merged_or_told_as_thrown_away() {
     scene.wait_idle("I see.");
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        The file changed elsewhere too, by the user or a formatter:
+        The file changed elsewhere too:
         @@ line 11
         +theirs
         ---

@@ -1,0 +1,298 @@
+//! Files that the model's own command changes: the buffers that show them have the change as soon as the command has
+//! ended, with the text that the user has typed.
+
+use super::scene::{Scene, edit, nine};
+use crate::kit::reply::Reply;
+use crate::kit::setup::Setup;
+use expect_test::expect;
+use serde_json::json;
+
+fn config(mode: &str) -> String {
+    format!("{{ mode = '{mode}', sandbox = false }}")
+}
+
+fn start(mode: &str, setup: impl FnOnce(Setup) -> Setup) -> Scene {
+    let scene = Scene::start(|it| setup(it.file("a.txt", nine()).config(&config(mode))));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene
+}
+
+fn shell(call: &str, command: &str) -> Reply {
+    Reply::new().call(call, "shell", json!({ "command": command }))
+}
+
+/// The model runs a command, to its end, and the turn ends.
+fn run(scene: &Scene, command: &str) {
+    scene.ask(shell("s1", command));
+    scene.server.reply(Reply::said("It ran."));
+    approve(scene);
+    scene.wait_idle("It ran.");
+}
+
+fn approve(scene: &Scene) {
+    scene.nvim.wait_question();
+    scene.nvim.keys(":Caliban approve<CR>");
+}
+
+fn shown(scene: &Scene) -> String {
+    scene.nvim.buffer("/a.txt") + "\n"
+}
+
+fn modified(scene: &Scene) -> bool {
+    scene.nvim.lua_json("return vim.bo[vim.fn.bufnr('a.txt')].modified") == true
+}
+
+#[test]
+fn a_file_in_a_window_is_read_again_after_a_command() {
+    let scene = start("ask", |it| it.file("b.txt", nine()));
+    scene.nvim.keys(":split b.txt<CR>");
+    run(&scene, "sed -i s/l2/L2/ a.txt b.txt");
+    let text = nine().replace("l2", "L2");
+    assert_eq!((shown(&scene), modified(&scene)), (text.clone(), false));
+    assert_eq!(scene.nvim.buffer("/b.txt") + "\n", text);
+}
+
+/// A user who has set 'noautoread' is asked by Neovim.
+#[test]
+fn a_file_is_not_read_again_without_autoread() {
+    let scene = start("ask", |it| it.before("vim.o.autoread = false"));
+    run(&scene, "sed -i s/l2/L2/ a.txt");
+    assert_eq!(shown(&scene), nine());
+}
+
+#[test]
+fn the_hunks_under_review_get_what_a_command_has_changed() {
+    for mode in ["ask", "auto-edit"] {
+        let scene = start(mode, |it| it);
+        scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
+        if mode == "ask" {
+            scene.wait_pending(1);
+            scene.nvim.command("Caliban stop");
+            scene.wait_phase("idle");
+        } else {
+            scene.server.reply(Reply::said("I see."));
+            scene.wait_idle("I see.");
+        }
+        run(&scene, "sed -i s/l8/L8/ a.txt");
+        assert_eq!(shown(&scene), nine().replace("l2", "L2").replace("l8", "L8"), "{mode}");
+        assert_eq!(scene.pending(), 1);
+    }
+}
+
+#[test]
+fn text_that_the_user_has_not_saved_is_kept_with_what_a_command_has_changed() {
+    let scene = start("ask", |it| it);
+    scene.nvim.keys("5GAmine<Esc>");
+    run(&scene, "sed -i s/l2/L2/ a.txt");
+    let both = nine().replace("l2", "L2").replace("l5", "l5mine");
+    assert_eq!((shown(&scene), modified(&scene)), (both.clone(), true));
+    // Neovim does not ask about the change.
+    scene.nvim.keys(":w<CR>");
+    scene.nvim.wait(|_| scene.on_disk("a.txt").as_ref() == Some(&both), "the user's write");
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    // One step of undo takes the command's change back, the next one the user's.
+    scene.nvim.keys("u");
+    assert_eq!(shown(&scene), nine().replace("l5", "l5mine"));
+}
+
+/// The user has typed while the command ran.
+#[test]
+fn text_that_is_typed_while_a_command_runs_is_kept() {
+    let scene = start("ask", |it| it);
+    let command = "sed -n 1p wait; sed -i s/l2/L2/ a.txt";
+    let pipe = std::process::Command::new("mkfifo").arg(scene.nvim.setup.path("wait")).status();
+    assert!(pipe.unwrap().success());
+    scene.server.reply(shell("s1", command));
+    scene.server.reply(Reply::said("It ran."));
+    scene.nvim.keys(":Caliban ask please<CR>");
+    approve(&scene);
+    scene.nvim.wait_phase("running");
+    scene.nvim.keys("5GAmine<Esc>");
+    // the command waits until somebody writes
+    std::fs::write(scene.nvim.setup.path("wait"), "go\n").unwrap();
+    scene.wait_idle("It ran.");
+    assert_eq!(shown(&scene), nine().replace("l2", "L2").replace("l5", "l5mine"));
+}
+
+#[test]
+fn the_model_hears_what_is_true_of_a_file_with_unsaved_text() {
+    let scene = start("ask", |it| it);
+    scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })));
+    scene.server.reply(Reply::said("Read."));
+    scene.nvim.ask("read", "Read.");
+    scene.nvim.keys("5GAmine<Esc>");
+    let n = scene.server.requests().len();
+    scene.server.reply(shell("s1", "sed -i s/l2/L2/ a.txt"));
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("L2", "two")])));
+    scene.nvim.keys(":Caliban ask go on<CR>");
+    approve(&scene);
+    scene.wait_pending(1);
+    let requests = scene.server.requests();
+    expect![[r#"
+        <context kind="changes" path="a.txt">
+        The file changed since you saw it last:
+        @@ -2,7 +2,7 @@
+         l2
+         l3
+         l4
+        -l5
+        +l5mine
+         l6
+         l7
+         l8
+        </context>
+        go on
+        ---
+        [no output]
+        [these files have unsaved changes in the editor, which the command did not see: a.txt]
+        ---
+        <context kind="changes" path="a.txt">
+        The file changed while your command ran:
+        @@ -1,5 +1,5 @@
+         l1
+        -l2
+        +L2
+         l3
+         l4
+         l5mine
+        </context>"#]]
+    .assert_eq(&format!(
+        "{}\n---\n{}\n---\n{}",
+        requests[n].last_user_text(),
+        requests[n + 1].answer("s1"),
+        requests[n + 1].last_user_text()
+    ));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    expect![[r#"
+        The user accepted the change in a.txt.
+        a.txt is not saved (it has other unsaved changes): the changes are not on disk yet."#]]
+    .assert_eq(&scene.answer(n + 3, "e1"));
+}
+
+/// What both have changed stays as the user has typed it, and is told.
+#[test]
+fn a_line_that_the_user_and_a_command_have_changed_stays_the_users() {
+    let scene = start("ask", |it| it);
+    scene.nvim.keys("2GAmine<Esc>");
+    run(&scene, "sed -i 's/l2/L2/; s/l8/L8/' a.txt");
+    let text = nine().replace("l2", "l2mine").replace("l8", "L8");
+    assert_eq!((shown(&scene), modified(&scene)), (text, true));
+    expect!["a.txt: 1 of the changes that the model's command has made on disk conflicts with your unsaved text, which stays in the buffer."].assert_eq(&scene.said());
+    // Neovim asks, because a write would lose the command's line
+    scene.nvim.keys(":w<CR>");
+    scene.nvim.wait_screen("Do you really want to write to it (y/n)?");
+}
+
+#[test]
+fn the_users_text_outlives_a_refused_write_and_a_decision() {
+    for keys in [":Caliban accept all<CR>", "2G\\r"] {
+        let scene = start("auto-edit", |it| it);
+        scene.nvim.keys("5GAmine<Esc>");
+        let edits = edit("a.txt", &[("l2", "L2"), ("l8", "L8")]);
+        scene.server.reply(Reply::new().call("e1", "edit", edits));
+        scene.ask_until(Reply::said("I see."), "I see.");
+        scene.wait_hunks(2);
+        // another program changes the file, and the user does not let Neovim write over it
+        std::fs::write(scene.nvim.setup.path("a.txt"), nine().replace("l4", "theirs")).unwrap();
+        scene.nvim.keys(":w<CR>");
+        scene.nvim.wait_screen("Do you really want to write to it (y/n)?");
+        scene.nvim.keys("n<CR>");
+        scene.nvim.wait(|it| !it.is_blocked(), "the end of the question");
+        scene.nvim.keys(keys);
+        let left = usize::from(!keys.starts_with(':'));
+        scene.wait_hunks(left);
+        let text = nine().replace("l4", "theirs").replace("l5", "l5mine").replace("l8", "L8");
+        let text = if left == 0 { text.replace("l2", "L2") } else { text };
+        assert_eq!(shown(&scene), text, "{keys}");
+        assert!(modified(&scene));
+    }
+}
+
+/// A hunk that another program has changed since the user saw it is shown again before it is decided.
+#[test]
+fn no_hunk_is_accepted_that_the_user_has_not_seen() {
+    let scene = Scene::two_written(|it| it);
+    let both = scene.on_disk("a.txt").unwrap();
+    std::fs::write(scene.nvim.setup.path("a.txt"), both.replace("L2", "EVIL")).unwrap();
+    scene.nvim.keys("2G\\a");
+    scene.nvim.wait(|it| it.buffer("/a.txt").contains("EVIL"), "the change on disk");
+    assert_eq!(scene.pending(), 2);
+    expect!["Nothing is decided yet: changes of a.txt have become others on disk. Look at them, and decide again."].assert_eq(&scene.said());
+    scene.nvim.keys("2G\\a");
+    scene.wait_hunks(1);
+}
+
+/// Several files, committed.
+fn committed() -> Scene {
+    let files =
+        |it: Setup| it.file("b.txt", nine()).file("c.txt", nine()).file("d.c", b"caf\xe9\n");
+    let scene = start("auto-edit", files);
+    let git = "git init -q && git add . && git -c user.name=m -c user.email=m@m commit -qm one";
+    let done = std::process::Command::new("sh")
+        .args(["-c", git])
+        .current_dir(scene.nvim.setup.path(""))
+        .status();
+    assert!(done.unwrap().success());
+    scene
+}
+
+/// Work of the model's that a later command of the model's takes back.
+#[test]
+fn a_stash_takes_back_what_the_review_shows_and_all_of_it_is_told() {
+    let scene = committed();
+    let calls = Reply::new()
+        .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
+        .call("w1", "write", super::scene::write("pkg/new.txt", "new\n"))
+        .call("w2", "write", super::scene::write("pkg/empty.txt", ""))
+        .call("d1", "delete", json!({ "path": "d.c" }))
+        .call("d2", "delete", json!({ "path": "b.txt" }))
+        .call("m1", "rename", json!({ "path": "c.txt", "to": "docs/c.txt" }));
+    scene.server.reply(calls);
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(6);
+    let n = scene.server.requests().len();
+    run(&scene, "git -c user.name=m -c user.email=m@m stash -u");
+    let told = scene.request(n + 2).last_user_text();
+    for said in [
+        "The change in a.txt was undone on disk: it is not in the file.",
+        "These files changed while your command ran: a.txt, b.txt, c.txt, d.c, docs/c.txt, pkg/empty.txt, \
+         pkg/new.txt. Read them again",
+    ] {
+        assert!(told.contains(said), "{told}");
+    }
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_hunks(0);
+    expect![[r#"
+        a.txt: 1 undone on disk
+        pkg/new.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
+        pkg/empty.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
+        docs/c.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
+        5 files: 1 hunk, 2 deletions, 1 renaming, 1 empty file accepted, 3 files not saved"#]]
+    .assert_eq(&scene.said());
+    expect![[r#"
+        <notice>
+        The user accepted the change in pkg/new.txt.
+        pkg/new.txt is not saved (it was deleted on disk): the changes are not on disk yet.
+        </notice>
+        <notice>
+        The user accepted the change in pkg/empty.txt.
+        pkg/empty.txt is not saved (it was deleted on disk): the changes are not on disk yet.
+        </notice>
+        <notice>
+        The user accepted the deletion: d.c is deleted.
+        </notice>
+        <notice>
+        The user accepted the deletion: b.txt is deleted.
+        </notice>
+        <notice>
+        The user accepted the renaming of c.txt to docs/c.txt, but it is no longer so: there is no file docs/c.txt any more. c.txt exists again.
+        Its buffer still holds its text, unsaved.
+        </notice>
+        <context kind="changes" path="pkg/empty.txt">
+        The file changed since you saw it last:
+        It does not exist now.
+        </context>
+        and?"#]].assert_eq(&scene.told_next());
+}
