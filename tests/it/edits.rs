@@ -425,7 +425,7 @@ fn a_call_on_two_files_is_answered_once_both_are_decided() {
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":edit a.txt<CR>:Caliban accept file<CR>");
     scene.wait_pending(1);
-    scene.nvim.wait_screen("2 hunks to review");
+    scene.nvim.wait_screen("1 hunk to review");
     scene.nvim.keys(":edit b.txt<CR>:Caliban reject file<CR>");
     scene.wait_idle("I see.");
     expect![[r#"

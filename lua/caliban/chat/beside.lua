@@ -121,6 +121,7 @@ function M.show(chat, block, top)
     block.room = chat.narrowest and chat.narrowest.room
   elseif block.below then
     local last = top - (block.head or 0) + block.n - 1
+    narrowest(chat)
     require('caliban.chat.chips').show(chat, block, last)
   end
   if words == '' then
