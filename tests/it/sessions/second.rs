@@ -135,8 +135,9 @@ fn taking_a_conversation_over_stops_its_turn_and_brings_its_review() {
 fn a_conversation_with_hunks_and_a_question_can_be_taken_over() {
     let server = Server::start();
     let config = "{ mode = 'auto-edit' }";
-    // the messages have room, so no key has to be pressed to go on
-    let setup = wide().before("vim.o.cmdheight = 8").anthropic(&server);
+    // the built-in list leaves its rows on the screen, after which a message waits for a key
+    let list = "vim.ui.select = function(_, _, choose) KitChoose = choose end";
+    let setup = wide().before(list).anthropic(&server);
     let setup = setup.file("a.txt", nine()).config(config);
     let first = talked(&setup, &server, "one", "The first.");
     let calls = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8", "L8")])).call(
@@ -150,8 +151,8 @@ fn a_conversation_with_hunks_and_a_question_can_be_taken_over() {
     first.wait_question();
     let second = Nvim::start(&setup);
     second.keys(":Caliban<CR>");
-    second.wait_screen("main is open in another Neovim");
-    second.keys("3<CR>");
+    second.wait(|it| it.lua_json("return KitChoose ~= nil") == true, "the offer");
+    second.lua("KitChoose('Take it over', 3)", &[]);
     second.wait_session("main");
     second.wait_hunks(2);
     wait_words(&second, "main", "The first.");
