@@ -61,6 +61,15 @@ local function in_insert(chat)
   return inserting[phase] or { '<C-s> queue', steer }
 end
 
+--- The key that leads to the question, with the question's own keys if they are not on the screen.
+---@param chat caliban.Chat
+---@return caliban.KeyWords
+local function to_question(chat)
+  local keys = require('caliban.chat.reading').hidden_keys(chat)
+  local key = '<Tab> to the question'
+  return keys and { key .. ': ' .. keys, '<Tab>: ' .. keys } or key
+end
+
 ---@param chat caliban.Chat
 ---@return caliban.KeyWords[]
 local function in_normal(chat)
@@ -70,12 +79,12 @@ local function in_normal(chat)
   local phase, waits = chat.status and chat.status.phase or 'idle', due(chat)
   local steer = require('caliban.chat.steer').key() .. NOW
   if waits == 'question' then
-    return { { '<CR> answer in your own words', '<CR> answer' }, '<Tab> to the question' }
+    return { { '<CR> answer in your own words', '<CR> answer' }, to_question(chat) }
   elseif waits == 'plan' then
     -- no turn runs while a plan waits
     return { '<CR> send', '<Tab> to the chat' }
   elseif waits then
-    return { '<Tab> to the question', '<C-c> stop', '<CR> queue', steer }
+    return { to_question(chat), '<C-c> stop', '<CR> queue', steer }
   end
   local to = chat.listing and chat.listing.waits and '<Tab> to the changes' or '<Tab> to the chat'
   if phase == 'idle' then

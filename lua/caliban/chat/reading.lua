@@ -47,6 +47,28 @@ local function lines(chat)
   return row + (block.head or 0) + 1, row + block.n
 end
 
+--- The first keys of a question that no window shows to its end: the answers to a question about a call, the first two
+--- keys of another one. The user sees its beginning, and has to know that it can be answered.
+---@param chat caliban.Chat
+---@return string? # nil if there is no such question
+function M.hidden_keys(chat)
+  local first, last = lines(chat)
+  local wins = first and fn.win_findbuf(chat.transcript) or {}
+  for _, win in ipairs(wins) do
+    if fn.line('w$', win) >= last then
+      return nil
+    end
+  end
+  if #wins == 0 then
+    return nil
+  end
+  local all = M.keys(api.nvim_buf_get_lines(chat.transcript, last - 1, last, false)[1] or '')
+  local answers = vim.tbl_filter(function(key)
+    return vim.startswith(key, 'y ') or vim.startswith(key, 'n ')
+  end, all)
+  return table.concat(#answers == 2 and answers or vim.list_slice(all, 1, 2), '  ')
+end
+
 --- Shows a question from its first line.
 ---@param win integer
 ---@param first integer the question's first line

@@ -64,10 +64,7 @@ impl Nvim {
             return chat.question and chat.question.armed and not chat.question.answered
           end)";
         let takes_keys = |nvim: &Nvim| {
-            let is_shown = ["y once", "? Run ", "? Let "]
-                .iter()
-                .any(|it| nvim.grid.borrow().find(it).is_some());
-            is_shown && nvim.lua_str(open) == "true"
+            nvim.grid.borrow().find("y once").is_some() && nvim.lua_str(open) == "true"
         };
         self.wait(takes_keys, "a question that takes keys");
     }

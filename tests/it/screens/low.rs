@@ -23,7 +23,7 @@ const SCENES: [(&str, Scene, &[&str]); 10] = [
         two_questions,
         &["1 of 2: Which database?", "1  SQLite", "2  Postgres", "e own words"],
     ),
-    ("long-command", long_command, &["Run this?"]),
+    ("long-command", long_command, &["Run this?", "y once", "n no"]),
     ("choices", choices, &["Which targets?", "1  ", "4  ", "e own words"]),
     ("outside", outside, &["outside of the", "y once", "n no"]),
     ("three-files", three_files, &["\\a accept", "\\r reject"]),
