@@ -1,6 +1,6 @@
 --- Shows an open question in the windows of its chat: the whole question, or its beginning if a
 --- window is too low. The question's keys are below its end, and at the composer while the cursor is
---- on the question.
+--- on the question. If the end is not on the screen, the composer names the answers.
 local M = {}
 
 local api, fn = vim.api, vim.fn

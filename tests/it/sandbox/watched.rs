@@ -72,10 +72,23 @@ fn a_locked_file_is_taken_back_whatever_rights_its_folder_has_and_names_are_in_u
 /// Takes away the rights on the project's folder again and again.
 const CLOSING: &str = "import os
 folder = os.open('.', os.O_RDONLY)
-open('.envrc', 'w').write('evil')
 while True:
     os.fchmod(folder, 0)
 ";
+
+/// A look may find the file before the folder is closed, and then cannot rename it.
+#[test]
+fn a_command_that_closes_the_folder_of_a_file_it_may_not_create_is_ended() {
+    if !is_full() {
+        return;
+    }
+    let script = CLOSING.replace("while", "open('.envrc', 'w').write('evil')\nwhile");
+    let scene = Scene::start(|it| it.file("closing.py", script));
+    let input = json!({ "command": "python3 closing.py", "timeout_s": 600 });
+    let (said, _) = call(&scene, "shell", input, ":Caliban approve<CR>");
+    assert!(said.contains("he command was ended") && !said.contains("timed out"), "{said}");
+    assert_eq!(scene.on_disk(".envrc"), None, "{said}");
+}
 
 #[test]
 fn a_command_that_keeps_caliban_from_looking_is_ended() {
@@ -91,7 +104,6 @@ fn a_command_that_keeps_caliban_from_looking_is_ended() {
         said.contains(wanted) && said.contains("cannot be listed (permission denied)"),
         "{said}"
     );
-    assert_eq!(scene.on_disk(".envrc"), None, "{said}");
     scene.nvim.keys(":Caliban log permissions<CR>");
     scene.nvim.wait_screen("ended: ");
 }
