@@ -151,7 +151,14 @@ fn pinned(sandbox: &Sandbox) -> BTreeSet<PathBuf> {
         let parents = path.ancestors().skip(1).take_while(|it| is_below(it));
         all.extend(parents.map(Path::to_owned));
     }
-    all.retain(|it| it.exists());
+    let fixed: BTreeSet<&Path> = sandbox.fixed.iter().map(PathBuf::as_path).collect();
+    let open: BTreeSet<&Path> = sandbox.pinned.iter().map(PathBuf::as_path).collect();
+    // a mount of its own would make a folder in a fixed one writable
+    let is_fixed = |it: &Path| {
+        let nearest = it.ancestors().find(|it| fixed.contains(it) || open.contains(it));
+        nearest.is_some_and(|it| !open.contains(it))
+    };
+    all.retain(|it| it.exists() && !is_fixed(it));
     all
 }
 

@@ -14,7 +14,7 @@ pub use limits::Limits;
 use super::Desk;
 use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
-use super::git::remotes::Known;
+use super::git::remotes::{self, Origins};
 use super::named::{Listed, Starts, is_within, named};
 use super::planted::{Agreed, Fixed, Nested, Places};
 use crate::chance;
@@ -99,8 +99,8 @@ pub struct Confinement {
     baseline: Arc<OnceCell<Option<Arc<Baseline>>>>,
     /// The last known state of git's store, and what the user was told of it.
     seen: Arc<watch::Sender<Seen>>,
-    /// Where the repository's branches went at that time.
-    known: Arc<OnceCell<Known>>,
+    /// Where the branches went before the conversation's commands.
+    known: Origins,
     /// The start files of the user's, at that time.
     starts: Arc<OnceLock<Starts>>,
     /// Whether all of the project runs when a shell or an editor starts.
@@ -277,8 +277,9 @@ impl Confinement {
         let mut limits = self.limited(desk, strength, places, shared.as_ref())?;
         limits.pass = chance::word()?;
         if let Some(file) = limits.places.as_ref().map(Places::configuration) {
-            let known = self.known.get_or_init(|| Known::new(&desk.root, file));
-            limits.known = known.await.clone();
+            let known = self.known.clone();
+            let asking = tokio::task::spawn_blocking(move || drop(remotes::of(&known, &file)));
+            asking.await.map_err(io::Error::other)?;
             let common = of_worktree(&desk.root);
             let locks = limits.locks.clone();
             let looking =
@@ -368,7 +369,7 @@ impl Confinement {
             network: None,
             pass: String::new(),
             channel,
-            known: Known::default(),
+            known: self.known.clone(),
             agreed: self.agreed.clone(),
             seen: self.seen.clone(),
         })
@@ -442,9 +443,10 @@ impl Confinement {
 /// The paths of the project that are locked, and the folders that stay in place, such as that of its repository.
 fn protected(root: &Path, places: &Places) -> io::Result<Fixed> {
     let mut fixed = places.locked().map_err(io::Error::other)?;
-    if root.join(".git/HEAD").is_file() {
+    let own = root.join(".git");
+    for git in places.open_modules().chain([&own]).filter(|it| it.join("HEAD").is_file()) {
         // only a folder that exists can be protected
-        let hooks = root.join(".git/hooks");
+        let hooks = git.join("hooks");
         if std::fs::create_dir(&hooks).is_ok() {
             fixed.paths.push(hooks);
         }
@@ -455,7 +457,7 @@ fn protected(root: &Path, places: &Places) -> io::Result<Fixed> {
         let named = places.named().iter();
         fixed.paths.extend(named.map(|it| root.join(it.iter().collect::<PathBuf>())));
     }
-    fixed.pinned.push(root.join(".git"));
+    fixed.pinned.push(own);
     Ok(fixed)
 }
 

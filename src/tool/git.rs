@@ -121,6 +121,15 @@ pub(super) fn linked(tree: &Path) -> Vec<PathBuf> {
     output.split(|it| *it == 0).filter_map(link).collect()
 }
 
+/// The names of the local branches of a repository, given by its folder, a line for each. `None` if git does not tell them.
+/// Blocks.
+fn branches(git: &Path) -> Option<Vec<u8>> {
+    let heads = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"];
+    let mut command = plain(git, &heads);
+    let output = command.as_std_mut().env("GIT_DIR", git).output().ok()?;
+    output.status.success().then_some(output.stdout)
+}
+
 fn plain(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command.current_dir(root).env("GIT_WORK_TREE", top(root));

@@ -8,6 +8,7 @@ mod fresh;
 mod leads;
 mod links;
 mod marks;
+mod modules;
 mod nested;
 mod places;
 mod seen;
@@ -20,16 +21,16 @@ pub(super) use places::{Fixed, Places};
 pub(super) use taken::{Taken, shown, told};
 
 use crate::chance;
-use crate::reach::{Lock, TAKEN_BACK};
+use crate::reach::TAKEN_BACK;
 use crate::regular::direct;
-use crate::tool::git::remotes::Known;
+use crate::tool::git::remotes::Origins;
 use crate::tool::{Stamp, Workspace, disk};
 use agreed::Consent;
 use fresh::Fresh;
 use links::Targets;
 use marks::Marks;
 use seen::{Found, Search, open_up};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::symlink;
@@ -69,12 +70,15 @@ pub(super) struct Watch {
     /// `None` outside of a repository.
     tracked: Option<Tracked>,
     fresh: Fresh,
+    /// What tells the locked files of repositories in folders of the project from those that a command makes. Git moves
+    /// such a repository as a whole.
+    moved: BTreeSet<String>,
     /// What the user has agreed to for other commands of the conversation.
-    agreed: watch::Receiver<Agreed>,
+    agreed: Arc<watch::Sender<Agreed>>,
     /// The user's consent for this command.
     consent: Option<Consent>,
     /// The file by which git asks for a change of the repository's configuration.
-    settings: Option<Arc<(NamedTempFile, Known)>>,
+    settings: Option<Arc<(NamedTempFile, Origins)>>,
 }
 
 /// A watch that looks again and again while the command runs. When this is dropped, it looks once more and ends.
@@ -139,7 +143,7 @@ impl Watch {
                 }
                 if is_last {
                     self.look().await;
-                    self.consent = None;
+                    self.end_consent();
                 }
                 for it in std::mem::take(&mut self.taken) {
                     if it.is_failure() {
@@ -164,9 +168,10 @@ impl Watch {
     /// and for locked paths whose names are known.
     async fn glance(&mut self) {
         let (places, settings) = (self.places.clone(), self.settings.clone());
+        let agreed = self.agreed.clone();
         let mut nested = std::mem::take(&mut self.nested);
         let looking = move || {
-            let added = settings.map(|it| places.answer(&it.0, &it.1)).unwrap_or_default();
+            let added = settings.map(|it| places.answer(&it.0, &it.1, &agreed)).unwrap_or_default();
             places.renew(&mut nested);
             (places.found(nested.trees(), Search::Names), nested, added)
         };
@@ -207,6 +212,7 @@ impl Watch {
                 && !self.fresh.has(&path).await
                 && !self.leads_home(&path).await
                 && !self.agreed.borrow().has(&path)
+                && !self.is_moved(&path)
                 && !self.is_written_by_user(&path).await
                 && !self.is_known(&path, is_last).await
             {
@@ -223,6 +229,21 @@ impl Watch {
             Some(before) => {
                 before.is_some() && before.as_ref() != link || self.agreed.borrow().was_open(path)
             }
+        }
+    }
+
+    /// Whether the path and all below it were in a repository in a folder of the project before the command.
+    fn is_moved(&self, path: &Path) -> bool {
+        let is_one = |it: &String| self.moved.contains(it);
+        let mut trees = self.nested.trees().iter();
+        let is_in = trees.any(|it| path.starts_with(it.join(".git")));
+        is_in && tracked::marks(path).is_some_and(|it| it.values().all(is_one))
+    }
+
+    /// Ends the user's consent for this command. The other commands then know what this one has left.
+    fn end_consent(&mut self) {
+        if let Some(mut consent) = self.consent.take() {
+            consent.with(self.places.unlocked_in_modules());
         }
     }
 
@@ -333,12 +354,8 @@ impl Watch {
     }
 
     fn refusal(&self, path: &Path, what: What) -> Taken {
-        let path = self.shown(path);
-        let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
-        let why = match self.places.locks.find(&parts) {
-            Some(Lock::Whole(why)) => why,
-            _ => "leads to files that other programs run",
-        };
+        let (whole, path) = (path, self.shown(path));
+        let why = self.places.why(whole).unwrap_or("leads to files that other programs run");
         Taken { path, why, what }
     }
 }

@@ -22,6 +22,8 @@ mod remotes;
 #[cfg(target_os = "linux")]
 mod sockets;
 #[cfg(target_os = "linux")]
+mod submodules;
+#[cfg(target_os = "linux")]
 mod watched;
 
 use crate::grants::{call, is_asked};

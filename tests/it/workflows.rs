@@ -36,6 +36,14 @@ git worktree list --porcelain | grep -c ^worktree
 ls .git | grep -E 'HEAD$|^rebase|^sequencer|^BISECT|\.lock$' | sort
 find . -name .git -prune -o -type f -print0 | sort -z | xargs -0 sha1sum
 find . -name '*.refused*'
+find . -path ./.git -prune -o -name .git -printf '%h\n' | sort | while read -r it; do
+  echo "repository in $it"
+  git -C "$it" for-each-ref --format='%(refname) %(tree) %(subject)'
+  git -C "$it" log -1 --format='%T %s'
+  git -C "$it" symbolic-ref -q HEAD || echo detached
+  git -C "$it" status --porcelain -uall
+  git -C "$it" config --local --list | sed 's|url=.*/|url=|' | sort
+done
 "#;
 const REMOTES: &str = "git for-each-ref --format='%(refname) %(tree) %(subject)' refs/remotes; git -C ../remote.git for-each-ref --format='%(refname) %(tree) %(subject)'";
 

@@ -8,7 +8,7 @@ use crate::sandbox::network::Network;
 use crate::supervisor;
 use crate::tool::Desk;
 use crate::tool::git::baseline::Baseline;
-use crate::tool::git::remotes::Known;
+use crate::tool::git::remotes::Origins;
 use crate::tool::planted::{Agreed, Places, Watch};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -49,8 +49,8 @@ pub struct Limits {
     pub(in crate::tool) pass: String,
     /// The file by which this program, in the place of git, talks with the one outside of the sandbox.
     pub(super) channel: Option<NamedTempFile>,
-    /// Where the repository's branches went before the conversation.
-    pub(super) known: Known,
+    /// Where the branches went before the conversation's commands.
+    pub(super) known: Origins,
     /// What the user has agreed to for commands.
     pub(super) agreed: Arc<watch::Sender<Agreed>>,
     /// The last known state of git's store, and what the user was told of it.

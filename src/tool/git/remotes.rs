@@ -2,13 +2,11 @@
 //! user's to another place, nor have git connect to a remote without being told to.
 
 use super::settings::settings;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// The longest time for a question to git.
-const WAIT: Duration = Duration::from_secs(10);
+use std::sync::Arc;
+use tokio::sync::watch;
 
 /// The settings of a repository, by name and value.
 pub(super) type Settings = BTreeSet<(String, String)>;
@@ -21,17 +19,29 @@ pub(in crate::tool) struct Known {
     branches: Option<BTreeSet<String>>,
 }
 
+/// Where the branches of each repository went, by its configuration.
+pub(in crate::tool) type Origins = Arc<watch::Sender<BTreeMap<PathBuf, Known>>>;
+
+/// What is known of the repository with this configuration. Before the first question about it no command has changed
+/// the configuration. Blocks.
+pub(in crate::tool) fn of(all: &Origins, file: &Path) -> Known {
+    if let Some(known) = all.borrow().get(file) {
+        return known.clone();
+    }
+    let known = Known::new(file);
+    all.send_modify(|it| drop(it.insert(file.to_owned(), known.clone())));
+    known
+}
+
 impl Known {
-    /// `file` is the configuration of the repository at `root`.
-    pub(in crate::tool) async fn new(root: &Path, file: PathBuf) -> Known {
-        let text = crate::regular::read_to_string(&file);
+    /// `file` is the configuration of a repository.
+    fn new(file: &Path) -> Known {
+        let text = crate::regular::read_to_string(file);
         let is_repository = text.is_ok();
-        let reading = move || settings(&text.ok()?);
-        let settings = tokio::task::spawn_blocking(reading).await.ok().flatten();
-        let heads = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"];
-        let listed = super::output(root, &heads, WAIT).await;
+        let settings = text.ok().and_then(|it| settings(&it));
         let named = |it: Vec<u8>| String::from_utf8_lossy(&it).lines().map(str::to_owned).collect();
-        let branches = listed.ok().map(named).or_else(|| (!is_repository).then(BTreeSet::new));
+        let branches = file.parent().and_then(super::branches).map(named);
+        let branches = branches.or_else(|| (!is_repository).then(BTreeSet::new));
         Known::of(&settings.unwrap_or_default(), branches)
     }
 

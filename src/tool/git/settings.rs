@@ -4,7 +4,7 @@
 
 use super::glance::Glance;
 use super::invocation::Invocation;
-use super::remotes::{Added, Known, Settings};
+use super::remotes::{self, Added, Known, Origins, Settings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -102,22 +102,47 @@ impl Copy {
     }
 }
 
-/// Answers a git command that asks for a change of the repository's configuration, if one does. `file` is the only
-/// configuration that is changed. Returns the remotes that the change adds.
-pub(in crate::tool) fn answer(channel: &mut File, file: &Path, known: &Known) -> Vec<Added> {
-    let Some(Message::Wanted { file: asked, before, after }) = message(channel) else {
-        return Vec::new();
-    };
-    let carried = if asked == file {
-        carried(file, &before, &after, known)
-    } else {
-        Err(vec![format!("those of {}", asked.display())])
-    };
-    let (added, refused) = carried.map_or_else(|it| (Vec::new(), it), |it| (it, Vec::new()));
+/// A change of a configuration for which a git command asks.
+pub(in crate::tool) struct Wanted {
+    file: PathBuf,
+    before: String,
+    after: String,
+}
+
+/// The change for which git asks, if it does.
+pub(in crate::tool) fn wanted(channel: &mut File) -> Option<Wanted> {
+    match message(channel)? {
+        Message::Wanted { file, before, after } => Some(Wanted { file, before, after }),
+        Message::Refused(_) => None,
+    }
+}
+
+impl Wanted {
+    pub(in crate::tool) fn is_for(&self, file: &Path) -> bool {
+        self.file == file
+    }
+
+    /// Answers git: the change is carried over if git runs nothing because of it. Returns the remotes that it adds.
+    pub(in crate::tool) fn carry(self, channel: &mut File, known: &Origins) -> Vec<Added> {
+        let Wanted { file, before, after } = self;
+        let known = remotes::of(known, &file);
+        let carried = carried(&file, &before, &after, &known);
+        let (added, refused) = carried.map_or_else(|it| (Vec::new(), it), |it| (it, Vec::new()));
+        answer(channel, refused);
+        added
+    }
+
+    /// Answers git that the configuration is none of those that commands may change.
+    pub(in crate::tool) fn refuse(self, channel: &mut File) -> Vec<Added> {
+        answer(channel, vec![format!("those of {}", self.file.display())]);
+        Vec::new()
+    }
+}
+
+fn answer(channel: &mut File, refused: Vec<String>) {
     if let Ok(answer) = serde_json::to_vec(&Message::Refused(refused)) {
         let _ = put(channel, &answer);
     }
-    added
 }
 
 /// Writes a configuration, unless a setting that it changes could make git run something, or connect to another place.

@@ -2,6 +2,7 @@
 //! lead to in the project is locked like the link, whether it exists or not.
 
 use super::Places;
+use super::modules::holds_all;
 use super::seen::Search;
 use crate::reach::{Leading, Lock};
 use crate::tool::named::is_git_s_own;
@@ -14,8 +15,6 @@ use std::path::{Path, PathBuf};
 const ROUNDS: usize = 20;
 /// The most entries of locked folders among which links are searched for.
 const MOST: usize = 2_000;
-/// Locked folders of git that have no links of the user, but very many files.
-const GIT_S_OWN: &str = ".git/modules";
 
 impl Places {
     /// The same places, in which also that is locked to which locked links lead. Blocks. The error is a clause.
@@ -72,7 +71,8 @@ impl Places {
 fn links(folder: &Path, left: &mut usize) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = VecDeque::from([folder.to_owned()]);
-    while let Some(folder) = folders.pop_front().filter(|it| !it.ends_with(GIT_S_OWN)) {
+    // repositories of submodules have no links of the user, but very many files
+    while let Some(folder) = folders.pop_front().filter(|it| !holds_all(it)) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if *left == 0 {
                 return found;

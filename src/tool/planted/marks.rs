@@ -1,6 +1,7 @@
 //! Files `.git` in folders of the project, which lead to the repositories of submodules and worktrees. Git replaces and
 //! removes them when it moves such a folder, and it cannot do so if a mount lies on them.
 
+use super::modules::words;
 use super::{Found, Places, Watch, fresh};
 use crate::regular::direct;
 use crate::tool::git::folder_of;
@@ -39,17 +40,7 @@ impl Places {
         let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
         let tree = path.parent().filter(|it| path.ends_with(".git") && *it != self.root)?;
         let folder = folder_of(tree).filter(|_| is_file)?;
-        let git = self.folder();
-        if folder.starts_with(git.join("modules")) {
-            return Some(Home::Submodule);
-        }
-        let below = folder.strip_prefix(git.join("worktrees")).ok()?;
-        let mut names = below.iter().skip(1);
-        match names.next() {
-            None => is_its(&folder, path).then_some(Home::Worktree),
-            Some(it) if it == "modules" && names.next().is_some() => Some(Home::Submodule),
-            Some(_) => None,
-        }
+        home(&self.folder(), &folder, path)
     }
 
     /// The files that have no mount. That of a submodule has one, because git looks into submodules by itself, unless the
@@ -76,6 +67,27 @@ impl Places {
     pub(super) fn is_nested(&self, path: &Path) -> bool {
         self.nested.trees().iter().any(|it| path.starts_with(it.join(".git")))
     }
+}
+
+/// To whose repository in the folder `git` a file `.git` leads that leads to `folder`. Commands write in the repository of
+/// a submodule, so a folder in it is no repository, and stays none if they break the one around it. They cannot remove
+/// its configuration.
+fn home(git: &Path, folder: &Path, path: &Path) -> Option<Home> {
+    let names: Vec<String> = words(folder.strip_prefix(git).ok()?).collect();
+    let above = match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["modules", _, ..] => 1,
+        ["worktrees", _, "modules", _, ..] => 3,
+        ["worktrees", _] => return is_its(folder, path).then_some(Home::Worktree),
+        _ => return None,
+    };
+    let mut at: PathBuf = git.join(names[..above].iter().collect::<PathBuf>());
+    for name in &names[above..] {
+        at.push(name);
+        if at != folder && at.join("config").symlink_metadata().is_ok() {
+            return home(&at, folder, path);
+        }
+    }
+    Some(Home::Submodule)
 }
 
 /// Whether the folder of a worktree belongs to this file `.git`.

@@ -1,14 +1,15 @@
 //! The folders of a command in which locked paths may lie, and the locked paths that exist there.
 
 use super::Watch;
-use super::agreed::{Agreed, Consent};
+use super::agreed::{Agreed, Consent, writing};
 use super::fresh::Fresh;
+use super::modules::{inside, words};
 use super::nested::{Nested, is_bare};
 use super::seen::{Found, Search};
-use super::tracked::Tracked;
+use super::tracked::{Tracked, marks};
 use crate::reach::{Leading, Locks};
 use crate::tool::git::baseline::Baseline;
-use crate::tool::git::remotes::{Added, Known};
+use crate::tool::git::remotes::{Added, Origins};
 use crate::tool::git::settings;
 use crate::tool::{Workspace, git};
 use std::collections::BTreeMap;
@@ -32,13 +33,15 @@ pub(in crate::tool) struct Places {
     pub(super) links: Vec<Leading>,
     /// The repositories in folders of the project, when the command begins.
     pub(super) nested: Nested,
+    /// The folders of the repositories of submodules, when the command begins.
+    pub(super) modules: Vec<PathBuf>,
 }
 
 /// What no command writes.
 #[derive(Default)]
 pub(in crate::tool) struct Fixed {
     pub(in crate::tool) paths: Vec<PathBuf>,
-    /// Folders around a link, which no mount protects.
+    /// Folders around a link, which no mount protects, and the folders in locked ones in which commands write.
     pub(in crate::tool) pinned: Vec<PathBuf>,
 }
 
@@ -52,6 +55,7 @@ impl Places {
             named: Vec::new(),
             links: Vec::new(),
             nested: Nested::default(),
+            modules: Vec::new(),
         }
     }
 
@@ -74,8 +78,7 @@ impl Places {
             Some(rest) => (Some(".git"), rest),
             None => (None, path.strip_prefix(&self.root).ok()?),
         };
-        let rest = rest.iter().map(|it| it.to_string_lossy().into_owned());
-        Some(first.map(str::to_owned).into_iter().chain(rest).collect())
+        Some(first.map(str::to_owned).into_iter().chain(words(rest)).collect())
     }
 
     pub(in crate::tool) fn named(&self) -> &[Vec<String>] {
@@ -97,7 +100,7 @@ impl Places {
         nested.forget();
         self.renew(&mut nested);
         self.nested = nested;
-        self.leading()
+        self.opening().leading()
     }
 
     /// Looks for these repositories again.
@@ -127,6 +130,7 @@ impl Places {
         let found = self.found(self.nested.trees(), Search::All)?;
         let (loose, is_open) = (self.loose(&found), self.is_repository_open());
         let mut fixed = Fixed::default();
+        fixed.pinned.extend(self.open_modules().cloned());
         for (path, target) in found {
             if loose.contains_key(&path) || is_open && self.is_nested(&path) {
                 continue;
@@ -144,7 +148,6 @@ impl Places {
     /// The locked paths that exist. `trees` are the working trees of repositories in folders of the project.
     pub(super) fn found(&self, trees: &[PathBuf], search: Search) -> Result<Found, String> {
         let mut found = Found::new();
-        let inside = || vec![".git".to_owned()];
         search.look(&self.locks, &self.root, Vec::new(), &mut found)?;
         if let Some(common) = &self.common {
             search.look(&self.locks, common, inside(), &mut found)?;
@@ -164,16 +167,27 @@ impl Places {
                 search.look(&locks, &folder, inside(), &mut found)?;
             }
         }
-        found.retain(|it, _| !self.unlocked.contains(it));
+        for it in &self.modules {
+            search.look(&locks, it, inside(), &mut found)?;
+        }
+        found.retain(|it, _| !self.is_unlocked(it));
         Ok(found)
     }
 
-    /// Answers git, if it asks for a change of the repository's configuration. Returns the remotes that this adds.
-    pub(super) fn answer(&self, settings: &NamedTempFile, known: &Known) -> Vec<Added> {
-        match settings.as_file().try_clone() {
-            Ok(mut channel) => settings::answer(&mut channel, &self.configuration(), known),
-            Err(_) => Vec::new(),
-        }
+    /// Answers git, if it asks for a change of a repository's configuration. Returns the remotes that this adds.
+    pub(super) fn answer(
+        &self,
+        settings: &NamedTempFile,
+        known: &Origins,
+        agreed: &watch::Sender<Agreed>,
+    ) -> Vec<Added> {
+        let Ok(mut channel) = settings.as_file().try_clone() else { return Vec::new() };
+        let Some(wanted) = settings::wanted(&mut channel) else { return Vec::new() };
+        let mut own = self.open_modules().map(|it| it.join("config")).chain([self.configuration()]);
+        let Some(file) = own.find(|it| wanted.is_for(it)) else {
+            return wanted.refuse(&mut channel);
+        };
+        writing(agreed, &file, || wanted.carry(&mut channel, known))
     }
 
     /// The configuration of the repository.
@@ -191,12 +205,14 @@ impl Places {
         &self,
         workspace: Arc<dyn Workspace>,
         baseline: Option<Arc<Baseline>>,
-        settings: Option<(NamedTempFile, Known)>,
+        settings: Option<(NamedTempFile, Origins)>,
         agreed: &Arc<watch::Sender<Agreed>>,
     ) -> Result<Watch, String> {
         let mut before = self.found(self.nested.trees(), Search::All)?;
-        let marks = self.loose(&before);
-        before.retain(|it, _| !marks.contains_key(it));
+        let loose = self.loose(&before);
+        before.retain(|it, _| !loose.contains_key(it));
+        let nested = before.keys().filter(|it| self.is_nested(it)).filter_map(|it| marks(it));
+        let moved = nested.flat_map(BTreeMap::into_values).collect();
         let unlocked = Some(self.unlocked.clone()).filter(|it| !it.is_empty());
         Ok(Watch {
             places: self.clone(),
@@ -209,8 +225,9 @@ impl Places {
             tracked: baseline.map(Tracked::new),
             fresh: Fresh::new(before.keys()),
             before,
-            marks,
-            agreed: agreed.subscribe(),
+            marks: loose,
+            moved,
+            agreed: agreed.clone(),
             consent: unlocked.map(|it| Consent::new(agreed.clone(), it)),
             settings: settings.map(Arc::new),
         })

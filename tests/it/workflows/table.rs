@@ -82,6 +82,14 @@ const REMOTE_LOCKS: &str = "git clone -q ../remote.git ../o; cd ../o; git config
 const SUBMODULE: &str = "git clone -q --bare . ../sub.git";
 /// The project has a submodule in `out2`.
 const WITH_SUBMODULE: &str = "git clone -q --bare . ../sub.git; git -c protocol.file.allow=always submodule -q add ../sub.git out2; git commit -qm sub";
+/// The project has a submodule in `outer`, which has one in `outer/inner`.
+const DEEP: &str = "git clone -q --bare . ../sub.git; git clone -q . ../mid; git -C ../mid -c protocol.file.allow=always submodule -q add $PWD/../sub.git inner; \
+    git -C ../mid -c user.name=T -c user.email=t@l commit -qm inner; git -c protocol.file.allow=always submodule -q add ../mid outer; \
+    git -c protocol.file.allow=always submodule -q update --init --recursive; git commit -qm outer; \
+    git submodule foreach -q --recursive 'git config user.name T; git config user.email t@l'";
+/// The project has a submodule in `out2`, in which the user commits.
+const WORKED: &str = "git clone -q --bare . ../sub.git; git -c protocol.file.allow=always submodule -q add ../sub.git out2; git commit -qm sub; \
+    git -C out2 config user.name T; git -C out2 config user.email t@l";
 /// The same in a folder.
 const LIBRARY: &str = "git clone -q --bare . ../sub.git; git -c protocol.file.allow=always submodule -q add ../sub.git libs/out2; git commit -qm sub";
 /// The same. The repository of the submodule is in its own folder.
@@ -231,11 +239,15 @@ pub(super) const TABLE: &[Flow] = &[
     flow("clone into the project's root without files", "find . -mindepth 1 -delete", &["git -c url.$PWD/../remote.git.insteadOf=https://hub.test/r.git clone -q -n --template= https://hub.test/r.git .", "git reset -q --hard"], Asked),
     flow("upstream in a worktree", "", &["git worktree add -q out/w plain", "cd out/w && git branch -u origin/main", "git -C out/w push -q -u origin plain", "git -C out/w status -sb"], Same),
     flow("branches in a worktree", "", &["git worktree add -q out/w plain", "cd out/w && git checkout -q -b topic origin/feature && git branch -vv", "git branch -D conflict"], Same),
-    flow("submodule that is there already", SUBMODULE, &["git clone -q ../sub.git out2", "git submodule add ../sub.git out2", "git commit -qm sub", "git submodule status"], Asked),
+    flow("submodule that is there already", SUBMODULE, &["git clone -q ../sub.git out2 && git -C out2 remote remove origin", "git submodule add ../sub.git out2", "git commit -qm sub", "git submodule status"], Asked),
     flow("submodule that is updated", WITH_SUBMODULE, &["git submodule update --init", "git submodule status"], Asked),
     flow("submodule that is left and taken again", WITH_SUBMODULE, &["git submodule deinit -f out2", "git submodule update --init"], Asked),
     flow("submodule in a list of commands", WITH_SUBMODULE, &["git submodule update --init && ls out2"], Refused),
-    flow("submodule with a new commit", WITH_SUBMODULE, &["cd out2 && git checkout -q --detach plain", "git commit -qam newer", "git submodule update", "git submodule foreach git status --short"], Asked),
+    flow("submodule with a new commit", WORKED, &["git -C out2 checkout -q --detach origin/plain", "echo x >> out2/a.txt && GIT_AUTHOR_DATE=2026-01-02T00:00:00Z GIT_COMMITTER_DATE=2026-01-02T00:00:00Z git -C out2 commit -qam newer", "git commit -qam sub", "git -C out2 checkout -q HEAD~1", "git submodule update", "git submodule foreach git status --short"], Asked),
+    flow("branches of a submodule", WORKED, &["cd out2 && git checkout -q -b topic origin/plain", "cd out2 && git merge -q conflict || true; git -C out2 merge --abort", "git -C out2 stash list && git -C out2 fetch -q && git -C out2 rebase -q origin/main", "git -C out2 tag v2 && git -C out2 gc -q && git -C out2 branch -D main"], Same),
+    flow("submodule whose settings a command changes", WITH_SUBMODULE, &["git -C out2 config core.fsmonitor ./x"], Refused),
+    flow("submodule of a submodule", DEEP, &["git -C outer/inner checkout -q -b topic origin/plain && GIT_AUTHOR_DATE=2026-01-02T00:00:00Z GIT_COMMITTER_DATE=2026-01-02T00:00:00Z git -C outer commit -qam deeper", "git commit -qam deeper", "git submodule update --recursive"], Asked),
+    flow("worktree of a submodule", WORKED, &["git -C out2 worktree add -q ../out/w plain", "cd out/w && echo x > x.txt && git add x.txt && GIT_AUTHOR_DATE=2026-01-02T00:00:00Z GIT_COMMITTER_DATE=2026-01-02T00:00:00Z git commit -qm x", "git -C out2 worktree remove ../out/w"], Asked),
     flow("submodule of a worktree", WITH_SUBMODULE, &["git worktree add -q --detach out/w", "git -C out/w submodule update --init", "git -C out/w submodule status", "git worktree remove --force out/w"], Asked),
     flow("submodule of a worktree in a list of commands", WITH_SUBMODULE, &["git worktree add -q --detach out/w", "cd out/w && git submodule update --init && ls out2"], Refused),
     flow("submodule that is removed", WITH_SUBMODULE, &["git rm -q out2", "git commit -qm gone"], Asked),

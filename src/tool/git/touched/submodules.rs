@@ -56,10 +56,10 @@ impl Look<'_> {
 
     pub(super) fn submodule(&self) -> Vec<String> {
         match self.it.plain(&[]).first().copied() {
-            Some("add") => self.with_list(&[CONFIG, MODULES]),
-            Some("update" | "absorbgitdirs") => self.inside(&[CONFIG, MODULES]),
-            Some("init" | "deinit" | "sync") => self.inside(&[CONFIG]),
-            Some("set-url" | "set-branch") => self.with_list(&[CONFIG]),
+            Some("add" | "set-url" | "set-branch") => self.with_list(&[CONFIG, MODULES]),
+            // an update writes `core.worktree` anew into the configuration of each submodule
+            Some("update" | "sync" | "absorbgitdirs") => self.inside(&[CONFIG, MODULES]),
+            Some("init" | "deinit") => self.inside(&[CONFIG]),
             _ => Vec::new(),
         }
     }

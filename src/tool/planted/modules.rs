@@ -1,0 +1,145 @@
+//! The repositories of submodules, which lie in git's own folder. Commands work in them as in the project's own, so there
+//! only that is locked which is locked in each repository. The folders around them stay locked as a whole.
+
+use super::Places;
+use super::nested::is_bare;
+use super::seen::{Found, Search};
+use super::tracked::{Marks, marks};
+use crate::reach::{Lock, Locks};
+use crate::tool::git::folder_of;
+use std::collections::VecDeque;
+use std::fs::{self, DirEntry};
+use std::path::{Path, PathBuf};
+
+/// The folder of these repositories in the folder of another one.
+const FOLDER: &str = "modules";
+/// The folder of worktrees in the folder of a repository.
+const TREES: &str = "worktrees";
+/// The most repositories that commands can work in.
+const MOST: usize = 200;
+/// The most folders between the folder of all and that of one. The name of a submodule may have slashes.
+const LEVELS: u32 = 8;
+
+impl Places {
+    /// The same places, with the repositories of submodules that are there now. Blocks.
+    pub(super) fn opening(mut self) -> Places {
+        let is_apart = |it: &PathBuf| it.starts_with(&self.root) && !it.starts_with(self.folder());
+        let apart = self.nested.trees().iter().filter_map(|it| folder_of(it)).filter(is_apart);
+        let mut left: VecDeque<PathBuf> = [self.folder()].into_iter().chain(apart).collect();
+        let mut found = Vec::new();
+        while let Some(git) = left.pop_front().filter(|_| found.len() < MOST) {
+            let inner = repositories(&git);
+            left.extend(inner.iter().cloned());
+            found.extend(inner);
+        }
+        self.modules = found;
+        self
+    }
+
+    /// The innermost repository of a submodule in which a path lies.
+    pub(super) fn module(&self, path: &Path) -> Option<&PathBuf> {
+        path.ancestors().find_map(|it| self.modules.iter().find(|of| *of == it))
+    }
+
+    /// The repositories of submodules in which only some paths are locked.
+    pub(in crate::tool) fn open_modules(&self) -> impl Iterator<Item = &PathBuf> {
+        self.modules.iter().filter(|it| !self.is_unlocked(it))
+    }
+
+    /// Whether the user has agreed to a change of the path, or of a folder around it.
+    pub(super) fn is_unlocked(&self, path: &Path) -> bool {
+        self.unlocked.iter().any(|it| path.starts_with(it))
+    }
+
+    /// The paths in these repositories that are locked in each repository, but to whose change the user has agreed.
+    pub(super) fn unlocked_in_modules(&self) -> Vec<PathBuf> {
+        let now = self.clone().opening();
+        let all = now.modules.iter().filter_map(|it| locked(it).ok()).flatten();
+        all.map(|it| it.0).filter(|it| self.is_unlocked(it)).collect()
+    }
+
+    /// Why a path is locked. The reason follows the path's name in a sentence.
+    pub(super) fn why(&self, path: &Path) -> Option<&'static str> {
+        let names = match self.module(path).and_then(|it| path.strip_prefix(it).ok()) {
+            Some(below) => inside().into_iter().chain(words(below)).collect(),
+            None => self.names(path)?,
+        };
+        match self.locks.find(&names) {
+            Some(Lock::Whole(why)) => Some(why),
+            _ => None,
+        }
+    }
+}
+
+/// The name of git's own folder, to which the locks of a repository apply.
+pub(super) fn inside() -> Vec<String> {
+    vec![".git".to_owned()]
+}
+
+/// The names in a path.
+pub(super) fn words(path: &Path) -> impl Iterator<Item = String> {
+    path.iter().map(|it| it.to_string_lossy().into_owned())
+}
+
+/// The locked paths in the folder of a repository. The error is a clause.
+fn locked(git: &Path) -> Result<Found, String> {
+    let mut found = Found::new();
+    Search::All.look(&Locks::of_repository(), git, inside(), &mut found)?;
+    Ok(found)
+}
+
+/// Whether this is the folder of all these repositories.
+pub(super) fn holds_all(folder: &Path) -> bool {
+    let mut above = folder.ancestors().skip(1);
+    let (own, repository) = (above.next(), above.nth(1));
+    folder.ends_with(FOLDER)
+        && (own.is_some_and(is_bare)
+            || own.and_then(Path::parent).is_some_and(|it| it.ends_with(TREES))
+                && repository.is_some_and(is_bare))
+}
+
+/// What tells whether a locked path has changed. In the repositories of submodules only the locked paths count, because
+/// commands work in these repositories.
+pub(super) fn left(path: &Path) -> Option<Marks> {
+    if !holds_all(path) {
+        return marks(path);
+    }
+    let (mut all, mut open) = (Marks::new(), Vec::new());
+    below(path, LEVELS, &mut open);
+    while let Some(git) = open.pop() {
+        for path in locked(&git).ok()?.keys().filter(|it| !holds_all(it)) {
+            all.extend(marks(path)?);
+        }
+        open.extend(repositories(&git));
+        all.insert(git, String::new());
+    }
+    Some(all)
+}
+
+/// The repositories of submodules in the folder of a repository.
+fn repositories(git: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let trees = entries(&git.join(TREES)).map(|it| it.path());
+    for it in trees.chain([git.to_owned()]) {
+        below(&it.join(FOLDER), LEVELS, &mut found);
+    }
+    found
+}
+
+/// The folders in a folder that is no link. Links among them are left out.
+fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> + use<> {
+    let is_real = folder.symlink_metadata().is_ok_and(|it| it.is_dir());
+    let all = is_real.then(|| fs::read_dir(folder).ok()).flatten();
+    all.into_iter().flatten().flatten().filter(|it| it.file_type().is_ok_and(|it| it.is_dir()))
+}
+
+fn below(folder: &Path, levels: u32, found: &mut Vec<PathBuf>) {
+    for it in entries(folder).map(|it| it.path()) {
+        if is_bare(&it) {
+            found.push(it);
+        } else if levels > 0 && it.join("config").symlink_metadata().is_err() {
+            // a command can break such a repository, but never remove its configuration
+            below(&it, levels - 1, found);
+        }
+    }
+}
