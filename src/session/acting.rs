@@ -1,8 +1,8 @@
 //! Answers the calls of a reply: reads and subagents together, then edits together, then commands one after the other.
 
 use super::{
-    Effect, Event, Input, LOOP_END, LOOP_REFUSED, MAX_CHILDREN, MAX_READS, MAX_REQUESTS, Open,
-    Phase, Session, State, Step, audit, changed, say, under_review,
+    Event, Input, LOOP_END, LOOP_REFUSED, MAX_CHILDREN, MAX_READS, MAX_REQUESTS, Open, Phase,
+    Session, State, Step, audit, changed, say, under_review,
 };
 use crate::event::{Access, End, Mode, Offer, Plan, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
@@ -24,7 +24,7 @@ impl Session {
     }
 
     /// Judges a command by the files that are there when it begins, because the calls before it may have changed them.
-    fn judge_again(&mut self, next: &mut Open) {
+    pub(super) fn judge_again(&mut self, next: &mut Open) {
         if !matches!(next.access, Access::Act { .. }) {
             return;
         }
@@ -39,9 +39,11 @@ impl Session {
     /// commands. A command waits for all other calls of the reply, including their reviews, and for the commands before
     /// it. A call that ends the turn comes last.
     fn next_call(&self) -> Option<Open> {
-        let is_reading = |it: &&Open| it.access.reads() && it.state == State::Running;
-        let has_room = self.open().iter().filter(is_reading).count() < MAX_READS;
-        let has_room_for_child = self.running_children().count() < MAX_CHILDREN;
+        let begins = |it: &&Open| it.at_gate || it.state == State::Running;
+        let begun = || self.open().iter().filter(begins).map(|it| &it.access);
+        let has_room = begun().filter(|it| it.reads()).count() < MAX_READS;
+        let has_room_for_child =
+            begun().filter(|it| matches!(it, Access::Delegate { .. })).count() < MAX_CHILDREN;
         let is_asking = self.asking().is_some();
         let ends = |it: &Open| self.ends(it);
         let is_undone = |it: &&Open| !matches!(it.state, State::Done(_)) && !ends(it);
@@ -61,36 +63,20 @@ impl Session {
             (Decision::Allow, _) => has_room.then_some(1),
             (Decision::Ask(_), _) => (!is_asking).then_some(1),
         };
-        let waiting =
-            self.open().iter().filter(|it| matches!(it.state, State::Ready | State::Allowed));
+        let waiting = self.open().iter().filter(|it| !it.at_gate && it.is_waiting());
         let ranked = waiting.filter_map(|it| Some((rank(it)?, it)));
         ranked.min_by_key(|(rank, _)| *rank).map(|(_, it)| it.clone())
     }
 
-    /// Begins a call: decides by the policy whether the call runs, is proposed, needs the user's answer, or is denied.
-    /// Every call goes through this function.
+    /// Decides by the policy whether a call may begin, needs the user's answer, or is denied. Every call goes through
+    /// this function. A call that may begin, also if the user reviews its edits later, waits at the gate.
     pub(super) fn begin(&mut self, turn: TurnId, it: Open, step: &mut Step) {
         let decision = self.decide(&it);
         if !(matches!(decision, Decision::Ask(_)) && self.is_unattended()) {
             step.decisions.extend(self.decided(&it, decision));
         }
         match decision {
-            Decision::Allow if it.access == Access::Plan => {
-                self.submit_plan(turn, &it.call.id, step);
-            }
-            Decision::Allow if it.access.ends_turn() => {
-                if let Access::Ask { questions } = it.access {
-                    self.ask_user(turn, &it.call, questions, step);
-                }
-            }
-            Decision::Allow if matches!(it.access, Access::Workers(_)) => {
-                self.act_on_workers(turn, &it, step);
-            }
-            Decision::Allow if it.access.edits() => {
-                let at_once = self.writes_at_once(&it.access);
-                self.propose(turn, it.call, at_once, step);
-            }
-            Decision::Allow => self.start(turn, it, step),
+            Decision::Allow => self.wait_at_gate(turn, it.call.id, step),
             Decision::Ask(question) if self.is_unattended() => {
                 self.deny_unattended(turn, &it, question, step);
             }
@@ -105,7 +91,7 @@ impl Session {
                     let asked = Event::Asked { turn, call, question, offer };
                     self.record(asked, step);
                 }
-                None => self.propose(turn, it.call, false, step),
+                None => self.wait_at_gate(turn, it.call.id, step),
             },
             Decision::Deny(reason) => {
                 let answer = say::refused(&it.call, reason);
@@ -153,34 +139,6 @@ impl Session {
             }
             let offer = Offer::default();
             self.record(Event::Asked { turn, call, question, offer }, step);
-        }
-    }
-
-    fn start(&mut self, turn: TurnId, it: Open, step: &mut Step) {
-        let (is_closed, opened) = (self.is_closed(&it), self.opened_hosts(&it));
-        self.record(Event::Started { turn, call: it.call.id.clone() }, step);
-        step.effects.push(Effect::Run { turn, call: it.call, is_closed, opened });
-    }
-
-    /// Whether the edits of an allowed call are written without a review. The user's consent to run a formatter is no
-    /// consent to the text that it prints.
-    fn writes_at_once(&self, access: &Access) -> bool {
-        let Access::Format { path, .. } = access else { return true };
-        let edit = Access::Edit { paths: vec![path.clone()] };
-        let judged = self.judged(&edit);
-        policy::decide(self.mode, &self.granted, &judged, &edit) == Decision::Allow
-    }
-
-    /// Proposes an edit together with the other edits of the reply. If one of them needs a review, none is written at
-    /// once.
-    fn propose(&mut self, turn: TurnId, call: ToolCall, at_once: bool, step: &mut Step) {
-        self.record(Event::Started { turn, call: call.id.clone() }, step);
-        match step.effects.last_mut() {
-            Some(Effect::Propose { calls, at_once: all, .. }) => {
-                calls.push(call);
-                *all &= at_once;
-            }
-            _ => step.effects.push(Effect::Propose { turn, calls: vec![call], at_once }),
         }
     }
 

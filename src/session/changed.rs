@@ -82,6 +82,11 @@ impl Session {
 }
 
 impl Open {
+    /// Whether the call has not begun, and no question about it is open.
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self.state, State::Ready | State::Allowed)
+    }
+
     pub(super) fn told(&self, answer: ToolAnswer) -> ToolAnswer {
         let Access::Act { command, .. } = &self.access else { return answer };
         if !self.is_changed {

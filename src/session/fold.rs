@@ -312,6 +312,7 @@ impl Session {
             is_changed: false,
             named_unsaved: Vec::new(),
             diff: Vec::new(),
+            at_gate: false,
             state: State::Ready,
         }
     }

@@ -92,6 +92,11 @@ pub enum Input {
         call: CallId,
         access: Access,
     },
+    /// These calls have passed the gate.
+    Admitted {
+        turn: TurnId,
+        calls: Vec<CallId>,
+    },
     /// If the turn waits only for the user's review, it goes on without the verdict.
     LeaveReview,
     /// The user revokes a permission for the session.
@@ -315,6 +320,8 @@ pub enum Effect {
     Sample { turn: TurnId },
     /// Ask this model for a summary of the conversation's first part.
     Compact { turn: TurnId, model: String, focus: String },
+    /// Let these calls pass the gate, and answer with `Input::Admitted`. They may run and have not begun.
+    Admit { turn: TurnId, calls: Vec<CallId> },
     /// Run one call that reads or is a command. A command may connect to the `opened` hosts, and to the hosts
     /// that the rules allow unless `is_closed`.
     Run { turn: TurnId, call: ToolCall, is_closed: bool, opened: Vec<String> },

@@ -11,6 +11,7 @@ mod consult;
 mod failing;
 mod fold;
 mod fork;
+mod gate;
 pub mod handoff;
 mod input;
 mod inquiry;
@@ -199,6 +200,8 @@ pub struct Open {
     pub diff: Vec<FileDiff>,
     /// The unsaved files that the question about the call has named.
     pub named_unsaved: Vec<String>,
+    /// Whether the call waits at the gate, after the decision that it may run. Never saved.
+    pub at_gate: bool,
     pub state: State,
 }
 
@@ -247,6 +250,7 @@ impl Session {
             }
             Input::Repeat { turn, told } => self.repeat(turn, told, &mut step),
             Input::Rested { turn } => self.rested(turn, &mut step),
+            Input::Admitted { turn, calls } => self.admitted(turn, &calls, &mut step),
             Input::Entered { turn, entry } => self.entered(turn, entry, &mut step),
             Input::Landed { turn } => self.landed(turn, &mut step),
             Input::Applied { answer, .. } => self.take_verdicts(vec![answer], &mut step),

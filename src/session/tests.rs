@@ -3,6 +3,7 @@
 mod compact;
 mod coordinator;
 mod files;
+mod gate;
 mod inquiries;
 mod laws;
 mod limits;
@@ -24,7 +25,7 @@ const T1: TurnId = TurnId(1);
 fn opened() -> Session {
     let mut session = Session::default();
     let (system, model) = ("be good".to_owned(), "mine/m".to_owned());
-    session.step(Input::Open { system, instructions: Vec::new(), model, root: "/p".into() });
+    session.through(Input::Open { system, instructions: Vec::new(), model, root: "/p".into() });
     session
 }
 
@@ -48,29 +49,8 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
     }
     blocks.extend(calls.iter().map(|(id, tool)| Block::Call(call(id, tool))));
     let stop = if calls.is_empty() { Stop::EndTurn } else { Stop::ToolUse };
-    let plan = |(id, tool): &(&str, &str)| Plan {
-        call: CallId((*id).into()),
-        access: match *tool {
-            "read" => Access::Read,
-            "peek" => Access::Guarded(Guarded {
-                tool: "peek".into(),
-                path: "it".into(),
-                ..Guarded::default()
-            }),
-            "edit" => Access::Edit { paths: Vec::new() },
-            "plan" => Access::Plan,
-            "run" => Access::Act {
-                command: "it".into(),
-                outside: None,
-                background: false,
-                hosts: Vec::new(),
-                unlocked: Vec::new(),
-            },
-            "ask" => Access::Ask { questions: inquiries::questions() },
-            it if it.starts_with("w:") => Access::Workers(workers::act(it)),
-            _ => Access::Never("no such tool".into()),
-        },
-    };
+    let plan =
+        |(id, tool): &(&str, &str)| Plan { call: CallId((*id).into()), access: gate::access(tool) };
     let plans = calls.iter().map(plan).collect();
     let usage = Usage { input: 10, output: 5, ..Usage::default() };
     Input::Replied {
@@ -107,8 +87,9 @@ fn check(inputs: Vec<Input>, expect: Expect) {
     let mut session = opened();
     let mut said = String::new();
     for input in inputs {
-        for effect in session.step(input).effects {
+        for effect in session.through(input).effects {
             said.push_str(&match effect {
+                Effect::Admit { .. } => unreachable!("`through` lets every call in"),
                 Effect::Sample { turn } => format!("sample {}\n", turn.0),
                 Effect::Run { call, .. } => format!("run {}\n", call.id),
                 Effect::Propose { calls, .. } => {
@@ -365,10 +346,10 @@ fn retries_are_limited_and_a_long_wait_is_left_to_the_user() {
         dice: 1000,
     };
     let mut session = opened();
-    session.step(send("go"));
+    session.through(send("go"));
     let mut tries = 1;
-    while !session.step(failed(Failure::Cut)).effects.is_empty() {
-        session.step(Input::Rested { turn: T1 });
+    while !session.through(failed(Failure::Cut)).effects.is_empty() {
+        session.through(Input::Rested { turn: T1 });
         tries += 1;
     }
     assert_eq!((tries, &session.phase), (failing::MAX_TRIES, &Phase::Idle));
@@ -407,7 +388,7 @@ fn retries_are_limited_and_a_long_wait_is_left_to_the_user() {
 #[test]
 fn a_call_repeated_with_the_same_answer_is_refused_and_then_ends_the_turn() {
     let mut session = opened();
-    session.step(send("go"));
+    session.through(send("go"));
     let mut refused = 0;
     for n in 0..20 {
         let id = format!("r{n}");
@@ -417,13 +398,13 @@ fn a_call_repeated_with_the_same_answer_is_refused_and_then_ends_the_turn() {
         {
             call.input = Arguments::Json(json!({"path": "same"}));
         }
-        session.step(input);
+        session.through(input);
         if session.phase == Phase::Idle {
             break;
         }
         let mut same = answer(&id);
         "the same".clone_into(&mut same.text);
-        let step = session.step(Input::Answered { turn: T1, answer: same });
+        let step = session.through(Input::Answered { turn: T1, answer: same });
         refused += u32::from(step.events.is_empty());
     }
     assert_eq!((session.phase, refused), (Phase::Idle, 2), "two refusals, then the end");
@@ -466,8 +447,8 @@ fn a_paused_reply_is_sent_back_unchanged_a_limited_number_of_times() {
     "#]],
     );
     let mut session = opened();
-    session.step(send("go"));
-    let sent = (1..30).take_while(|_| !session.step(paused("on")).effects.is_empty()).count();
+    session.through(send("go"));
+    let sent = (1..30).take_while(|_| !session.through(paused("on")).effects.is_empty()).count();
     assert_eq!(sent, MAX_PAUSES);
     assert_eq!(session.phase, Phase::Idle);
 }
@@ -477,8 +458,8 @@ fn calls_of_a_refused_or_abnormally_ended_reply_are_not_run() {
     let calls = [("r1", "read"), ("c1", "run")];
     for stop in [Stop::Refusal, Stop::ContextExceeded, Stop::Unknown("flare".into())] {
         let mut session = opened();
-        session.step(send("go"));
-        let step = session.step(ending_in(stop, "on it", &calls));
+        session.through(send("go"));
+        let step = session.through(ending_in(stop, "on it", &calls));
         assert_eq!(step.effects, []);
         assert!(matches!(step.events.last(), Some(Event::Ended { why: End::Stopped(_), .. })));
     }

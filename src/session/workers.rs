@@ -209,8 +209,13 @@ impl Session {
     }
 
     /// Carries out a call of the coordinator.
-    pub(super) fn act_on_workers(&mut self, turn: TurnId, it: &Open, step: &mut Step) {
-        let (call, Access::Workers(act)) = (&it.call.id, &it.access) else { return };
+    pub(super) fn act_on_workers(
+        &mut self,
+        turn: TurnId,
+        call: &CallId,
+        act: &WorkerAct,
+        step: &mut Step,
+    ) {
         self.record(Event::Started { turn, call: call.clone() }, step);
         let answer = match act {
             WorkerAct::Spawn(orders) => self.spawn(call, orders, step),

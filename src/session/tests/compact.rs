@@ -23,11 +23,11 @@ fn failed(turn: u32) -> Input {
 fn a_compaction_before_a_request_sends_the_request_at_its_end() {
     for end in [compacted(1, 1), failed(1)] {
         let mut session = opened();
-        session.step(send("go"));
-        assert_eq!(session.step(compact()).effects.len(), 1);
-        session.step(steer("and this"));
+        session.through(send("go"));
+        assert_eq!(session.through(compact()).effects.len(), 1);
+        session.through(steer("and this"));
         assert_eq!(session.queue.len(), 1);
-        let step = session.step(end);
+        let step = session.through(end);
         assert_eq!(step.effects, [Effect::Sample { turn: T1 }]);
         assert!(session.queue.is_empty());
         assert!(matches!(session.phase, Phase::Sampling { requests: 1, tries: 1, .. }));
@@ -92,20 +92,20 @@ fn a_stop_ends_the_compaction_and_its_turn() {
 #[test]
 fn a_compaction_at_the_wrong_time_changes_nothing() {
     let mut session = opened();
-    session.step(send("go"));
-    session.step(reply(T1, "", &[("c1", "run")]));
-    assert_eq!(session.step(compact()), Step::default());
-    assert_eq!(session.step(compacted(1, 1)), Step::default());
-    assert_eq!(session.step(Input::Uncompact { told: "Undone.".into() }), Step::default());
-    session.step(rule("c1", Ruling::Once));
-    session.step(answered(T1, "c1"));
-    session.step(compact());
-    assert_eq!(session.step(compacted(2, 1)), Step::default());
-    assert_eq!(session.step(compacted(1, 99)), Step::default());
-    assert_eq!(session.step(compacted(1, 2)).effects.len(), 1);
+    session.through(send("go"));
+    session.through(reply(T1, "", &[("c1", "run")]));
+    assert_eq!(session.through(compact()), Step::default());
+    assert_eq!(session.through(compacted(1, 1)), Step::default());
+    assert_eq!(session.through(Input::Uncompact { told: "Undone.".into() }), Step::default());
+    session.through(rule("c1", Ruling::Once));
+    session.through(answered(T1, "c1"));
+    session.through(compact());
+    assert_eq!(session.through(compacted(2, 1)), Step::default());
+    assert_eq!(session.through(compacted(1, 99)), Step::default());
+    assert_eq!(session.through(compacted(1, 2)).effects.len(), 1);
     assert_eq!((session.context, session.usage.input, session.spent), (12, 17, 0.25));
-    session.step(reply(T1, "Done.", &[]));
-    session.step(Input::Uncompact { told: "Undone.".into() });
+    session.through(reply(T1, "Done.", &[]));
+    session.through(Input::Uncompact { told: "Undone.".into() });
     assert_eq!((session.context, session.compactions.len()), (18, 0));
     assert!(session.keeps_whole);
 }
@@ -114,13 +114,13 @@ fn a_compaction_at_the_wrong_time_changes_nothing() {
 #[test]
 fn requests_still_begin_with_the_hand_off_after_the_system_prompt_is_removed() {
     let mut session = opened();
-    session.step(send("go"));
-    session.step(reply(T1, "Done.", &[]));
-    session.step(compact());
-    session.step(compacted(1, session.boundary()));
+    session.through(send("go"));
+    session.through(reply(T1, "Done.", &[]));
+    session.through(compact());
+    session.through(compacted(1, session.boundary()));
     for system in ["", "be better", ""] {
         let choose = Input::ChooseSystem { system: system.into(), instructions: Vec::new() };
-        session.step(choose);
+        session.through(choose);
         assert_eq!(session.handoff(), Some("hand-off"));
         let rest = &session.messages[session.beginning()..];
         assert!(rest.iter().all(|it| it.role == Role::Note), "{rest:?}");
@@ -132,10 +132,10 @@ fn requests_still_begin_with_the_hand_off_after_the_system_prompt_is_removed() {
 fn the_next_request_is_valid_even_if_a_compaction_has_wrong_positions() {
     for (at, note) in [(usize::MAX, usize::MAX), (9, 0), (0, 3), (usize::MAX, 4), (2, 4)] {
         let mut session = opened();
-        session.step(send("go"));
-        session.step(reply(T1, "Done.", &[]));
-        session.step(compact());
-        session.step(compacted(1, session.boundary()));
+        session.through(send("go"));
+        session.through(reply(T1, "Done.", &[]));
+        session.through(compact());
+        session.through(compacted(1, session.boundary()));
         let summary = String::new();
         session.compactions = vec![crate::event::Compaction {
             at,
@@ -144,8 +144,8 @@ fn the_next_request_is_valid_even_if_a_compaction_has_wrong_positions() {
             saved: u64::MAX,
             left_out: Vec::new(),
         }];
-        session.step(Input::ChooseSystem { system: String::new(), instructions: Vec::new() });
-        session.step(send("next"));
+        session.through(Input::ChooseSystem { system: String::new(), instructions: Vec::new() });
+        session.through(send("next"));
         laws::assert_valid(&session);
         assert!(session.boundary() <= session.messages.len());
     }
@@ -155,26 +155,26 @@ fn the_next_request_is_valid_even_if_a_compaction_has_wrong_positions() {
 fn no_summary_is_asked_for_while_a_spending_limit_is_reached() {
     let limits = Limits { session: Limit::new(None, Some(20)), ..Limits::default() };
     let mut session = Session { limits, ..opened() };
-    session.step(send("go"));
-    session.step(reply(T1, "Done.", &[]));
-    assert_eq!(session.step(compact()).effects.len(), 1);
-    session.step(compacted(1, session.boundary()));
+    session.through(send("go"));
+    session.through(reply(T1, "Done.", &[]));
+    assert_eq!(session.through(compact()).effects.len(), 1);
+    session.through(compacted(1, session.boundary()));
     // with the summary the spending limit is reached
-    assert_eq!(session.step(compact()), Step::default());
-    session.step(send("next"));
+    assert_eq!(session.through(compact()), Step::default());
+    session.through(send("next"));
     assert!(matches!(session.phase, Phase::Limited { .. }));
 }
 
 #[test]
 fn going_back_to_a_message_before_a_compaction_undoes_the_compaction() {
     let mut session = opened();
-    session.step(send("go"));
-    session.step(reply(T1, "Done.", &[]));
-    session.step(compact());
-    session.step(compacted(1, session.boundary()));
+    session.through(send("go"));
+    session.through(reply(T1, "Done.", &[]));
+    session.through(compact());
+    session.through(compacted(1, session.boundary()));
     let end = session.messages.len();
-    session.step(send("next"));
-    session.step(reply(TurnId(2), "Next.", &[]));
+    session.through(send("next"));
+    session.through(reply(TurnId(2), "Next.", &[]));
     session.go_back(end);
     assert_eq!(session.handoff(), Some("hand-off"));
     session.go_back(end - 1);

@@ -17,7 +17,7 @@ fn a_call_on_two_files_is_answered_once_both_files_are_decided() {
         vec![send("go"), reply(T1, "", &[("e1", "edit")]), in_file("/p/a"), in_file("/p/b")];
     let mut session = opened();
     for input in begun.iter().chain([&verdict("/p/a", vec![])]) {
-        session.step(input.clone());
+        session.through(input.clone());
     }
     let state = State::Reviewing { path: "/p/b".into(), what: Awaited::hunks(4) };
     assert_eq!(session.open()[0].state, state);
@@ -61,12 +61,12 @@ fn a_verdict_may_arrive_before_the_report_that_its_edit_is_in_the_buffer() {
 fn only_an_answer_to_its_question_lets_a_command_save_text_of_the_users_own() {
     for is_answered in [true, false] {
         let mut session = opened();
-        session.step(send("go"));
-        session.step(Input::Unsaved { paths: vec!["a.rs".into()] });
-        session.step(reply(T1, "", &[("c1", "run")]));
+        session.through(send("go"));
+        session.through(Input::Unsaved { paths: vec!["a.rs".into()] });
+        session.through(reply(T1, "", &[("c1", "run")]));
         assert_eq!(session.open()[0].named_unsaved, ["a.rs"]);
         if is_answered {
-            session.step(rule("c1", Ruling::Once));
+            session.through(rule("c1", Ruling::Once));
         } else {
             session.apply(&Event::Started { turn: T1, call: CallId("c1".into()) });
         }

@@ -24,8 +24,8 @@ pub(super) fn respond(session: &Session, response: Response) -> Input {
 /// A session whose first turn has ended with the questions of the call `c1`.
 fn asked() -> Session {
     let mut session = opened();
-    session.step(send("go"));
-    session.step(reply(T1, "", &[("c1", "ask")]));
+    session.through(send("go"));
+    session.through(reply(T1, "", &[("c1", "ask")]));
     assert!(session.inquiry().is_some());
     session
 }
@@ -35,7 +35,7 @@ fn given(session: &mut Session, responses: Vec<Response>) -> Step {
     let mut step = Step::default();
     for response in responses {
         let input = respond(session, response);
-        step = session.step(input);
+        step = session.through(input);
     }
     step
 }
@@ -94,11 +94,11 @@ fn ask_waits_for_edits_on_their_way_to_the_editor_but_not_for_reviews() {
         "#]],
     );
     let mut session = opened();
-    session.step(send("go"));
-    session.step(reply(T1, "", &[("c1", "edit"), ("c2", "ask")]));
-    session.step(entered(T1, "c1"));
+    session.through(send("go"));
+    session.through(reply(T1, "", &[("c1", "edit"), ("c2", "ask")]));
+    session.through(entered(T1, "c1"));
     assert_eq!((session.turn(), session.awaits_last_call()), (Some(T1), true));
-    session.step(reviewed());
+    session.through(reviewed());
     assert_eq!((session.turn(), session.inquiry().is_some()), (None, true));
 }
 
@@ -125,15 +125,15 @@ fn ask_waits_for_the_commands_before_it() {
 #[test]
 fn a_refused_call_of_ask_skips_nothing() {
     let mut session = opened();
-    session.step(send("go"));
+    session.through(send("go"));
     let Input::Replied { turn, reply, mut plans } = reply(T1, "", &[("c1", "ask"), ("c2", "read")])
     else {
         unreachable!()
     };
     plans[0].access = Access::Never("too many options".into());
-    let step = session.step(Input::Replied { turn, reply, plans });
+    let step = session.through(Input::Replied { turn, reply, plans });
     assert!(matches!(&step.effects[..], [Effect::Run { call, .. }] if call.id.0 == "c2"));
-    session.step(answered(T1, "c2"));
+    session.through(answered(T1, "c2"));
     assert_eq!(session.inquiry(), None);
     assert!(matches!(session.phase, Phase::Sampling { .. }));
 }
@@ -150,15 +150,15 @@ fn ask_does_not_end_the_turn_if_nobody_can_answer() {
             post: None,
             is_copy: false,
         };
-        session.step(Input::Assign { parent });
+        session.through(Input::Assign { parent });
     };
     for alone in [unattended as fn(&mut Session), subagent] {
         let mut session = opened();
         alone(&mut session);
-        session.step(send("go"));
-        let step = session.step(reply(T1, "", &[("c1", "ask"), ("c2", "read")]));
+        session.through(send("go"));
+        let step = session.through(reply(T1, "", &[("c1", "ask"), ("c2", "read")]));
         assert!(matches!(&step.effects[..], [Effect::Run { call, .. }] if call.id.0 == "c2"));
-        session.step(answered(T1, "c2"));
+        session.through(answered(T1, "c2"));
         assert_eq!(session.inquiry(), None);
         let Some(Block::Answer(answer)) = session.messages.last().unwrap().blocks.first() else {
             panic!()
@@ -211,12 +211,12 @@ fn marks_go_with_the_users_own_words_and_with_a_message() {
     given(&mut session, vec![Response::Skip, Response::Mark(1), Response::Choose(vec![0])]);
     assert_eq!(last(&session), ["1. Which?\n   → (no answer)\n2. What?\n   → red; blue"]);
     let mut session = marked();
-    session.step(send("as I said"));
+    session.through(send("as I said"));
     assert_eq!(last(&session), [answers, "as I said"]);
     // marks are answers even if no earlier question is answered
     let mut session = asked();
     given(&mut session, vec![Response::Skip, Response::Mark(1)]);
-    session.step(send("go on"));
+    session.through(send("go on"));
     assert_eq!(last(&session)[0], "1. Which?\n   → (no answer)\n2. What?\n   → blue");
 }
 
@@ -236,13 +236,13 @@ fn impossible_and_late_responses_change_nothing() {
     ];
     for response in responses {
         let input = respond(&session, response);
-        assert_eq!(session.step(input), Step::default());
+        assert_eq!(session.through(input), Step::default());
     }
     let late = [("c1", 1), ("c2", 0)];
     for (call, question) in late {
         let call = CallId(call.into());
         let response = Response::Choose(vec![0]);
-        assert_eq!(session.step(Input::Respond { call, question, response }), Step::default());
+        assert_eq!(session.through(Input::Respond { call, question, response }), Step::default());
     }
     assert_eq!(session, before);
 }
@@ -252,7 +252,7 @@ fn questions_that_are_all_skipped_send_nothing_and_the_model_is_told_with_the_ne
     let mut session = asked();
     let step = given(&mut session, vec![Response::Skip, Response::Skip]);
     assert_eq!((step.effects, session.inquiry()), (Vec::new(), None));
-    session.step(send("do it your way"));
+    session.through(send("do it your way"));
     assert_eq!(last(&session), [say::UNANSWERED, "do it your way"]);
 }
 
@@ -260,7 +260,7 @@ fn questions_that_are_all_skipped_send_nothing_and_the_model_is_told_with_the_ne
 fn a_message_answers_the_questions_with_the_answers_so_far() {
     let mut session = asked();
     given(&mut session, vec![Response::Choose(vec![0])]);
-    session.step(send("and the rest as you like"));
+    session.through(send("and the rest as you like"));
     assert_eq!(
         last(&session),
         ["1. Which?\n   → one\n2. What?\n   → (no answer)", "and the rest as you like"]
@@ -270,13 +270,13 @@ fn a_message_answers_the_questions_with_the_answers_so_far() {
 #[test]
 fn a_message_that_was_sent_before_the_questions_does_not_answer_them() {
     let mut session = opened();
-    session.step(send("go"));
-    session.step(send("queued"));
-    session.step(reply(T1, "", &[("c1", "ask")]));
+    session.through(send("go"));
+    session.through(send("queued"));
+    session.through(reply(T1, "", &[("c1", "ask")]));
     assert_eq!((session.turn(), session.queue.len()), (None, 1));
-    session.step(send("my answer"));
+    session.through(send("my answer"));
     assert_eq!(last(&session), ["my answer"]);
-    session.step(reply(TurnId(2), "Good.", &[]));
+    session.through(reply(TurnId(2), "Good.", &[]));
     assert_eq!(last(&session), ["queued"]);
 }
 
@@ -286,13 +286,13 @@ fn answers_wait_for_another_question_and_can_be_taken_back_from_the_queue() {
     let about = crate::event::Matter::Instructions;
     let (id, question, offer) = (CallId("q".into()), "Use them?".into(), Offer::default());
     let consult = Consult { id, about, question, offer };
-    session.step(Input::Consult(consult));
+    session.through(Input::Consult(consult));
     let step = given(&mut session, vec![Response::Choose(vec![0]), Response::Skip]);
     assert_eq!((step.effects, session.queue.len()), (Vec::new(), 1));
-    session.step(Input::Unqueue { id: session.queue[0].id });
+    session.through(Input::Unqueue { id: session.queue[0].id });
     assert_eq!(session.inquiry().unwrap().1.given, []);
     given(&mut session, vec![Response::Choose(vec![1]), Response::Skip]);
-    session.step(rule("q", Ruling::Once));
+    session.through(rule("q", Ruling::Once));
     assert_eq!(last(&session), ["1. Which?\n   → two\n2. What?\n   → (no answer)"]);
 }
 
@@ -300,7 +300,7 @@ fn answers_wait_for_another_question_and_can_be_taken_back_from_the_queue() {
 fn questions_are_open_again_once_their_answer_is_taken_back() {
     let mut session = asked();
     given(&mut session, vec![Response::Choose(vec![1]), Response::Skip]);
-    session.step(reply(TurnId(2), "Good.", &[]));
+    session.through(reply(TurnId(2), "Good.", &[]));
     assert_eq!(session.inquiry(), None);
     let at = session.prompt(0).unwrap().at;
     session.go_back(at);
@@ -320,7 +320,7 @@ fn open_questions_survive_a_compaction() {
     let mut session = asked();
     let at = session.boundary();
     let compact = Input::Compact { model: String::new(), focus: String::new(), told: "…".into() };
-    session.step(compact);
+    session.through(compact);
     let handoff = Handoff {
         at,
         summary: "short".into(),
@@ -329,7 +329,7 @@ fn open_questions_survive_a_compaction() {
         told: "Compacted.".into(),
         left_out: Vec::new(),
     };
-    session.step(Input::Compacted { turn: T1, handoff, usage: Usage::default(), cost: None });
+    session.through(Input::Compacted { turn: T1, handoff, usage: Usage::default(), cost: None });
     assert!(session.inquiry().is_some());
     laws::assert_valid(&session);
     given(&mut session, vec![Response::Choose(vec![1]), Response::Skip]);

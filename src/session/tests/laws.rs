@@ -1,12 +1,11 @@
 //! Tests laws of the session on random sequences of inputs.
 
+use super::gate::{self, Gate, may_begin};
 use super::*;
 use crate::context::ledger::Ledger;
 use crate::context::{request, size};
 use crate::event::{Measure, PlanVerdict};
-use crate::policy::{self, Decision, Question};
 use crate::provider::dialect::{Dialect, Quirks};
-use crate::text::unseen;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -92,6 +91,8 @@ enum Act {
     Summary(bool),
     Uncompact,
     Workers(u8),
+    /// The calls that have waited longest pass the gate.
+    Admit,
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -124,6 +125,7 @@ fn act() -> impl Strategy<Value = Act> {
         2 => any::<bool>().prop_map(Act::Summary),
         1 => Just(Act::Uncompact),
         9 => (0_u8..30).prop_map(Act::Workers),
+        9 => Just(Act::Admit),
     ]
 }
 
@@ -182,7 +184,7 @@ fn replied(session: &Session, turn: TurnId, kinds: &[u8], n: usize) -> Input {
     Input::Replied { turn, reply: Reply { by: session.model.clone(), ..reply }, plans }
 }
 
-fn input(session: &Session, act: &Act, n: usize) -> Input {
+fn input(session: &Session, gate: &mut Gate, act: &Act, n: usize) -> Input {
     let turn = session.turn().unwrap_or_default();
     let open = |at: usize| {
         let open = session.open();
@@ -238,6 +240,7 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         Act::Summary(is_one) => summarised(session, turn, n, *is_one),
         Act::Uncompact => Input::Uncompact { told: "Undone.".into() },
         Act::Workers(act) => workers::input(turn, n, *act),
+        Act::Admit => gate.admit(),
     }
 }
 
@@ -324,47 +327,6 @@ fn trimmed(session: &Session, at: u32) -> Input {
     Input::Trim { items, tokens: 7, told: "Trimmed.".into() }
 }
 
-/// Whether all calls of an effect were allowed by the policy or by the user, and edits are written at once only in a
-/// mode that does so.
-fn may_begin(session: &Session, effect: &Effect, events: &[Event]) -> bool {
-    let begun = match effect {
-        Effect::Run { call, .. } => std::slice::from_ref(call),
-        Effect::Propose { calls, .. } => calls,
-        _ => &[],
-    };
-    // a consent answers a question, and is valid only for the access that the question was about
-    let is_ruled = |id: &CallId| {
-        let (mut is_asked, mut is_ruled) = (false, false);
-        for event in events {
-            match event {
-                Event::Asked { call, .. } if call == id => is_asked = true,
-                Event::Needed { call, .. } if call == id => (is_asked, is_ruled) = (false, false),
-                Event::Ruled { call, ruling: Ruling::Once | Ruling::Session, .. } if call == id => {
-                    is_ruled |= std::mem::take(&mut is_asked);
-                }
-                Event::Changed { call, command, .. } if call == id => {
-                    is_ruled |= std::mem::take(&mut is_asked) && unseen::exact(command) == *command;
-                }
-                _ => (),
-            }
-        }
-        is_ruled
-    };
-    if matches!(effect, Effect::Propose { at_once: true, .. }) && session.mode < Mode::AutoEdit {
-        return false;
-    }
-    begun.iter().all(|call| {
-        let open = session.open().iter().find(|it| it.call.id == call.id).unwrap();
-        match policy::decide(session.mode, &session.granted, &open.judged, &open.access) {
-            Decision::Allow => true,
-            Decision::Ask(question) => {
-                matches!(question, Question::Review(_)) || is_ruled(&call.id)
-            }
-            Decision::Deny(_) => false,
-        }
-    })
-}
-
 /// The next request in each dialect, without cache marks.
 fn bodies(session: &Session) -> Vec<Value> {
     let base = crate::message::Request { max_tokens: 9, ..Default::default() };
@@ -442,6 +404,7 @@ proptest! {
     fn after_any_inputs_each_call_has_one_answer_and_the_next_request_is_valid(
         acts in prop::collection::vec(act(), 0..60),
         (of_session, of_turn) in (tokens(), tokens()),
+        lets_in_at_once in any::<bool>(),
     ) {
         let limits =
             Limits { session: Limit::new(None, of_session), turn: Limit::new(None, of_turn), requests: None };
@@ -450,9 +413,10 @@ proptest! {
         let mut asked = Vec::new();
         let mut is_cut = false;
         let mut answers = std::collections::HashSet::new();
+        let mut gate = Gate::default();
         for (n, act) in acts.iter().enumerate() {
-            let input = input(&session, act, n);
-            let step = session.step(input);
+            let input = input(&session, &mut gate, act, n);
+            let step = gate.step(&mut session, input, lets_in_at_once);
             is_cut |= step.events.iter().any(is_boundary);
             for event in &step.events {
                 if let Event::Answered { answer, .. } = event {
@@ -488,6 +452,7 @@ proptest! {
             prop_assert!(step.effects.iter().all(|it| may_begin(&session, it, &events)));
             assert_valid_after_an_end(&session, limits, &events);
         }
+        gate::leave(&mut session);
         let mut again = replayed(limits, &events);
         if let (Phase::Resting { turn, requests, tries }, Phase::Sampling { .. }) =
             (again.phase.clone(), &session.phase)

@@ -13,12 +13,12 @@ pub(super) fn overloaded(after_ms: Option<u64>) -> Failure {
 #[test]
 fn a_turn_ends_at_its_limit_of_requests() {
     let mut session = opened();
-    session.step(send("go"));
+    session.through(send("go"));
     let mut asked = 1;
     while session.phase != Phase::Idle {
         let id = format!("r{asked}");
-        session.step(reply(T1, "", &[(&id, "read")]));
-        let step = session.step(answered(T1, &id));
+        session.through(reply(T1, "", &[(&id, "read")]));
+        let step = session.through(answered(T1, &id));
         asked += step.effects.iter().filter(|it| matches!(it, Effect::Sample { .. })).count();
     }
     assert_eq!(asked, MAX_REQUESTS as usize);
@@ -56,13 +56,13 @@ fn answers(session: &Session) -> Vec<(String, String)> {
 fn calls_beyond_the_limit_are_not_run_and_all_are_answered_in_order() {
     for count in [MAX_CALLS, MAX_CALLS + 1, 5 * MAX_CALLS] {
         let mut session = opened();
-        session.step(send("go"));
-        let mut step = session.step(reads(count));
+        session.through(send("go"));
+        let mut step = session.through(reads(count));
         let mut waiting = std::collections::VecDeque::from(started(&step));
         let mut taken = 0;
         while let Some(id) = waiting.pop_front() {
             taken += 1;
-            step = session.step(answered(T1, &id));
+            step = session.through(answered(T1, &id));
             waiting.extend(started(&step));
         }
         assert_eq!(taken, MAX_CALLS);
@@ -83,10 +83,10 @@ fn calls_beyond_the_limit_are_not_run_and_all_are_answered_in_order() {
 #[test]
 fn a_stop_answers_every_call_including_those_beyond_the_limit() {
     let mut session = opened();
-    session.step(send("go"));
-    session.step(reads(MAX_CALLS + 3));
-    session.step(answered(T1, "r1"));
-    session.step(Input::Cancel { partial: None });
+    session.through(send("go"));
+    session.through(reads(MAX_CALLS + 3));
+    session.through(answered(T1, "r1"));
+    session.through(Input::Cancel { partial: None });
     let answers = answers(&session);
     let texts: Vec<&str> = answers.iter().map(|it| it.1.as_str()).collect();
     let [cut, unbegun] =
@@ -102,7 +102,7 @@ fn a_stop_answers_every_call_including_those_beyond_the_limit() {
 #[test]
 fn repeating_a_call_that_was_beyond_the_limit_is_not_a_loop() {
     let mut session = opened();
-    session.step(send("go"));
+    session.through(send("go"));
     for round in 0..6 {
         let Input::Replied { turn, mut reply, mut plans } = reads(MAX_CALLS + 1) else { panic!() };
         // each round has new ids; only the call that exceeds the limit has the same arguments in each round
@@ -116,10 +116,10 @@ fn repeating_a_call_that_was_beyond_the_limit_is_not_a_loop() {
         for (n, plan) in plans.iter_mut().enumerate() {
             plan.call = CallId(format!("{round}-{n}"));
         }
-        let mut step = session.step(Input::Replied { turn, reply, plans });
+        let mut step = session.through(Input::Replied { turn, reply, plans });
         let mut waiting = std::collections::VecDeque::from(started(&step));
         while let Some(id) = waiting.pop_front() {
-            step = session.step(answered(T1, &id));
+            step = session.through(answered(T1, &id));
             waiting.extend(started(&step));
         }
         assert_eq!(step.effects, [Effect::Sample { turn: T1 }], "round {round}");
@@ -128,15 +128,15 @@ fn repeating_a_call_that_was_beyond_the_limit_is_not_a_loop() {
     let Input::Replied { turn, mut reply, plans } = last else { panic!() };
     let Block::Call(call) = &mut reply.blocks[0] else { panic!() };
     call.input = Arguments::Json(json!({"of": format!("r{MAX_CALLS}")}));
-    assert_eq!(started(&session.step(Input::Replied { turn, reply, plans })), ["again"]);
+    assert_eq!(started(&session.through(Input::Replied { turn, reply, plans })), ["again"]);
 }
 
 #[test]
 fn the_number_of_concurrent_reads_is_limited() {
     let mut session = opened();
-    session.step(send("go"));
-    let begun = started(&session.step(reads(MAX_READS + 2)));
+    session.through(send("go"));
+    let begun = started(&session.through(reads(MAX_READS + 2)));
     assert_eq!(begun, (0..MAX_READS).map(|n| format!("r{n}")).collect::<Vec<_>>());
-    let next = started(&session.step(answered(T1, "r5")));
+    let next = started(&session.through(answered(T1, "r5")));
     assert_eq!(next, [format!("r{MAX_READS}")]);
 }

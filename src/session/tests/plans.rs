@@ -27,22 +27,22 @@ fn words(session: &Session, id: &str) -> String {
 
 fn planned() -> Session {
     let mut session = opened();
-    session.step(mode(Mode::Plan));
-    session.step(send("go"));
-    session.step(reply(T1, "", &[("p1", "plan")]));
+    session.through(mode(Mode::Plan));
+    session.through(send("go"));
+    session.through(reply(T1, "", &[("p1", "plan")]));
     session
 }
 
 #[test]
 fn a_plan_ends_the_turn_after_the_calls_before_it_and_skips_those_after_it() {
     let mut session = opened();
-    session.step(mode(Mode::Plan));
-    session.step(send("go"));
+    session.through(mode(Mode::Plan));
+    session.through(send("go"));
     let all = [("r1", "read"), ("p1", "plan"), ("r2", "read"), ("p2", "plan"), ("e1", "edit")];
-    let step = session.step(reply(T1, "", &all));
+    let step = session.through(reply(T1, "", &all));
     assert_eq!(step.effects.len(), 1, "only the read before the plan begins: {:?}", step.effects);
     assert_eq!(stage(&session), None);
-    session.step(answered(T1, "r1"));
+    session.through(answered(T1, "r1"));
     assert_eq!(session.phase, Phase::Idle);
     assert_eq!(stage(&session), Some(("p1", PlanStage::Waiting)));
     let answers = session.messages.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
@@ -73,28 +73,28 @@ fn a_plan_outside_of_plan_mode_is_refused_and_the_turn_goes_on() {
 fn approving_leaves_plan_mode_only_for_the_waiting_plan() {
     let mut session = planned();
     assert_eq!(session.planning.before, Mode::Ask);
-    session.step(decide("other", PlanVerdict::Approve { mode: Mode::Auto }));
+    session.through(decide("other", PlanVerdict::Approve { mode: Mode::Auto }));
     assert_eq!((session.mode, stage(&session)), (Mode::Plan, Some(("p1", PlanStage::Waiting))));
-    session.step(decide("p1", PlanVerdict::Approve { mode: Mode::AutoEdit }));
+    session.through(decide("p1", PlanVerdict::Approve { mode: Mode::AutoEdit }));
     assert_eq!(
         (session.mode, stage(&session)),
         (Mode::AutoEdit, Some(("p1", PlanStage::Approved)))
     );
     assert_eq!(words(&session, "p1"), "approved");
     // a second decision on the same plan changes nothing
-    session.step(decide("p1", PlanVerdict::Approve { mode: Mode::Auto }));
+    session.through(decide("p1", PlanVerdict::Approve { mode: Mode::Auto }));
     assert_eq!(session.mode, Mode::AutoEdit);
 }
 
 #[test]
 fn sending_back_or_dropping_a_plan_leaves_the_session_in_plan_mode() {
     let mut session = planned();
-    session.step(mode(Mode::Ask));
-    session.step(decide("p1", PlanVerdict::SendBack));
+    session.through(mode(Mode::Ask));
+    session.through(decide("p1", PlanVerdict::SendBack));
     assert_eq!((session.mode, stage(&session)), (Mode::Plan, Some(("p1", PlanStage::SentBack))));
 
     let mut session = planned();
-    session.step(decide("p1", PlanVerdict::Drop));
+    session.through(decide("p1", PlanVerdict::Drop));
     assert_eq!(words(&session, "p1"), "dropped");
     assert_eq!((session.mode, stage(&session)), (Mode::Plan, None));
     assert_eq!(session.notes, ["The user dropped the plan. Do not carry it out."]);
@@ -103,8 +103,8 @@ fn sending_back_or_dropping_a_plan_leaves_the_session_in_plan_mode() {
 #[test]
 fn a_waiting_plan_is_replaced_by_a_newer_plan() {
     let mut session = planned();
-    session.step(send("and b?"));
-    session.step(reply(TurnId(2), "", &[("p2", "plan")]));
+    session.through(send("and b?"));
+    session.through(reply(TurnId(2), "", &[("p2", "plan")]));
     assert_eq!(stage(&session), Some(("p2", PlanStage::Waiting)));
     assert_eq!(["p1", "p2"].map(|id| words(&session, id)), ["replaced", "waits for you"]);
 }
@@ -112,10 +112,10 @@ fn a_waiting_plan_is_replaced_by_a_newer_plan() {
 #[test]
 fn a_plan_in_an_unattended_turn_waits_for_no_decision() {
     let mut session = opened();
-    session.step(mode(Mode::Plan));
+    session.through(mode(Mode::Plan));
     session.leave_unattended();
-    session.step(send("go"));
-    session.step(reply(T1, "", &[("p1", "plan")]));
+    session.through(send("go"));
+    session.through(reply(T1, "", &[("p1", "plan")]));
     assert_eq!((session.phase.clone(), stage(&session)), (Phase::Idle, None));
     let end = session.unattended.as_ref().and_then(|it| it.end.clone());
     assert_eq!(end, Some(crate::event::End::Done));
@@ -127,7 +127,7 @@ fn a_session_from_disk_never_returns_to_a_wider_mode_than_the_settings_allow() {
     let mut session = planned();
     session.planning.before = Mode::Auto;
     session.distrust(std::path::Path::new("/p"));
-    let step = session.step(Input::Resume { mode: Mode::Ask });
+    let step = session.through(Input::Resume { mode: Mode::Ask });
     assert_eq!((session.mode, session.planning.before), (Mode::Plan, Mode::Ask));
     assert_eq!(stage(&session), Some(("p1", PlanStage::Waiting)));
     assert!(step.effects.is_empty());
@@ -140,8 +140,8 @@ fn a_session_from_disk_never_returns_to_a_wider_mode_than_the_settings_allow() {
 #[test]
 fn a_copy_has_the_plan_only_if_it_has_the_call() {
     let mut session = planned();
-    session.step(send("next"));
-    session.step(reply(TurnId(2), "done", &[]));
+    session.through(send("next"));
+    session.through(reply(TurnId(2), "done", &[]));
     assert_eq!(stage(&session.fork(None)), Some(("p1", PlanStage::Waiting)));
     let first = Cut { after: 1, is_prompt: true };
     assert_eq!(stage(&session.fork(Some(first))), None);
@@ -150,9 +150,9 @@ fn a_copy_has_the_plan_only_if_it_has_the_call() {
 #[test]
 fn a_plan_waits_again_if_its_approval_is_taken_back() {
     let mut session = planned();
-    session.step(decide("p1", PlanVerdict::Approve { mode: Mode::Ask }));
-    session.step(send("I approve."));
-    session.step(reply(TurnId(2), "done", &[]));
+    session.through(decide("p1", PlanVerdict::Approve { mode: Mode::Ask }));
+    session.through(send("I approve."));
+    session.through(reply(TurnId(2), "done", &[]));
     assert_eq!(stage(&session), Some(("p1", PlanStage::Approved)));
     let at = session.prompt(0).unwrap().at;
     session.go_back(at);

@@ -11,9 +11,9 @@ fn excerpts(session: &mut Session, texts: &[&str]) -> Vec<String> {
         let text = text.repeat(100);
         let excerpt = Excerpt { path: "a".into(), text, ..Excerpt::default() };
         let (text, context) = ("see".to_owned(), vec![excerpt]);
-        session.step(Input::Send { text, context, steer: false });
+        session.through(Input::Send { text, context, steer: false });
         let turn = TurnId(session.turns);
-        session.step(reply(turn, "seen", &[]));
+        session.through(reply(turn, "seen", &[]));
     }
     let all = session.excerpts().skip(before);
     all.map(|it| format!("{}{}", it.text.chars().take(1).collect::<String>(), it.note)).collect()
@@ -31,7 +31,7 @@ fn a_text_that_was_trimmed_is_sent_again() {
     let mut session = opened();
     assert_eq!(excerpts(&mut session, &["x"]), ["x"]);
     let items = vec![Trim { item: Item::Excerpt(0), line: "a is trimmed".into() }];
-    session.step(Input::Trim { items, tokens: 1, told: "Trimmed.".into() });
+    session.through(Input::Trim { items, tokens: 1, told: "Trimmed.".into() });
     assert_eq!(excerpts(&mut session, &["x"]), ["x"]);
 }
 
@@ -40,7 +40,7 @@ fn a_text_that_was_compacted_is_sent_again() {
     let mut session = opened();
     assert_eq!(excerpts(&mut session, &["x"]), ["x"]);
     let (model, focus, told) = (String::new(), String::new(), String::new());
-    session.step(Input::Compact { model, focus, told });
+    session.through(Input::Compact { model, focus, told });
     let (turn, usage, cost) = (TurnId(session.turns), Usage::default(), None);
     let (at, text) = (session.boundary(), "hand-off".to_owned());
     let handoff = Handoff {
@@ -51,6 +51,6 @@ fn a_text_that_was_compacted_is_sent_again() {
         told: String::new(),
         left_out: Vec::new(),
     };
-    session.step(Input::Compacted { turn, handoff, usage, cost });
+    session.through(Input::Compacted { turn, handoff, usage, cost });
     assert_eq!(excerpts(&mut session, &["x"]), ["x"]);
 }

@@ -25,14 +25,14 @@ fn samples(step: &Step) -> bool {
 
 /// A turn whose read is answered, so that the next request is due.
 fn due(session: &mut Session, turn: TurnId, id: &str) -> Step {
-    session.step(reply(turn, "", &[(id, "read")]));
-    session.step(answered(turn, id))
+    session.through(reply(turn, "", &[(id, "read")]));
+    session.through(answered(turn, id))
 }
 
 #[test]
 fn when_a_spending_limit_is_reached_the_user_is_asked_before_the_next_request() {
     let mut session = limited(tokens(30), Limit::default());
-    assert!(samples(&session.step(send("go"))));
+    assert!(samples(&session.through(send("go"))));
     assert!(samples(&due(&mut session, T1, "a")));
     let step = due(&mut session, T1, "b");
     assert!(!samples(&step));
@@ -44,17 +44,17 @@ fn when_a_spending_limit_is_reached_the_user_is_asked_before_the_next_request() 
     // late results, the end of a pause and answers to other questions do not make the turn go on
     for it in [Input::Rested { turn: T1 }, rule("a", Ruling::Once), answered(T1, "b"), send("more")]
     {
-        assert!(!samples(&session.step(it)));
+        assert!(!samples(&session.through(it)));
     }
-    let step = session.step(Input::Rule { call: id.clone(), ruling: Ruling::Once });
+    let step = session.through(Input::Rule { call: id.clone(), ruling: Ruling::Once });
     assert!(samples(&step));
-    assert_eq!(session.step(Input::Rule { call: id, ruling: Ruling::Once }), Step::default());
+    assert_eq!(session.through(Input::Rule { call: id, ruling: Ruling::Once }), Step::default());
     // the same amount may be spent again
     assert!(samples(&due(&mut session, T1, "c")));
     let step = due(&mut session, T1, "d");
     let (id, question) = asked(&step).unwrap();
     assert!(question.contains("has used 30 tokens since you allowed more"), "{question}");
-    let step = session.step(Input::Rule { call: id, ruling: Ruling::Session });
+    let step = session.through(Input::Rule { call: id, ruling: Ruling::Session });
     assert!(samples(&step));
     for id in ["e", "f", "g"] {
         assert!(samples(&due(&mut session, T1, id)));
@@ -64,9 +64,9 @@ fn when_a_spending_limit_is_reached_the_user_is_asked_before_the_next_request() 
 #[test]
 fn the_spending_limit_of_a_turn_counts_from_the_turns_prompt() {
     let mut session = limited(Limit::default(), tokens(20));
-    session.step(send("go"));
-    session.step(reply(T1, "done", &[]));
-    assert!(samples(&session.step(send("go on"))));
+    session.through(send("go"));
+    session.through(reply(T1, "done", &[]));
+    assert!(samples(&session.through(send("go on"))));
     assert!(samples(&due(&mut session, TurnId(2), "a")));
     let step = due(&mut session, TurnId(2), "b");
     assert!(
@@ -77,25 +77,25 @@ fn the_spending_limit_of_a_turn_counts_from_the_turns_prompt() {
 #[test]
 fn refusing_to_go_beyond_a_spending_limit_ends_the_turn_and_tells_the_model_the_reason() {
     let mut session = limited(tokens(15), Limit::default());
-    session.step(send("go"));
+    session.through(send("go"));
     let step = due(&mut session, T1, "a");
     let (id, _) = asked(&step).unwrap();
     let ruling = Ruling::Denied { reason: "too dear".into() };
-    let step = session.step(Input::Rule { call: id, ruling });
+    let step = session.through(Input::Rule { call: id, ruling });
     assert!(matches!(step.events.last(), Some(Event::Ended { why: End::Cancelled, .. })));
     assert!(session.notes.iter().any(|it| it.ends_with("and says: too dear")));
     // at the next prompt the user is asked again
-    let step = session.step(send("go on"));
+    let step = session.through(send("go on"));
     assert!(!samples(&step) && asked(&step).is_some());
 }
 
 #[test]
 fn a_limit_in_usd_counts_only_replies_whose_price_is_known() {
     let mut session = limited(Limit::new(Some(0.5), None), Limit::default());
-    session.step(send("go"));
-    session.step(Input::Spend { cost: None });
+    session.through(send("go"));
+    session.through(Input::Spend { cost: None });
     assert!(samples(&due(&mut session, T1, "a")));
-    session.step(Input::Spend { cost: Some(0.7) });
+    session.through(Input::Spend { cost: Some(0.7) });
     let step = due(&mut session, T1, "b");
     assert!(asked(&step).unwrap().1.contains("has cost $0.70 (limit.usd = 0.5)"));
 }
@@ -103,7 +103,7 @@ fn a_limit_in_usd_counts_only_replies_whose_price_is_known() {
 #[test]
 fn before_a_retry_the_user_is_asked_if_a_spending_limit_was_reached_meanwhile() {
     let mut session = limited(Limit::new(Some(0.5), None), Limit::default());
-    session.step(send("go"));
+    session.through(send("go"));
     let failed = Input::Failed {
         turn: T1,
         failure: Failure::Cut,
@@ -111,22 +111,22 @@ fn before_a_retry_the_user_is_asked_if_a_spending_limit_was_reached_meanwhile() 
         partial: None,
         dice: 0,
     };
-    session.step(failed);
-    session.step(Input::Spend { cost: Some(0.5) });
-    let step = session.step(Input::Rested { turn: T1 });
+    session.through(failed);
+    session.through(Input::Spend { cost: Some(0.5) });
+    let step = session.through(Input::Rested { turn: T1 });
     assert!(!samples(&step) && asked(&step).is_some());
 }
 
 #[test]
 fn a_session_file_cannot_raise_a_spending_limit() {
     let mut session = limited(tokens(15), Limit::default());
-    session.step(send("go"));
+    session.through(send("go"));
     let step = due(&mut session, T1, "a");
     let id = asked(&step).unwrap().0;
-    session.step(Input::Rule { call: id, ruling: Ruling::Session });
+    session.through(Input::Rule { call: id, ruling: Ruling::Session });
     assert_eq!(session.limits, Limits::default());
-    session.step(Input::Leave { partial: None });
+    session.through(Input::Leave { partial: None });
     session.distrust(std::path::Path::new("/p"));
     session.limits.session = tokens(15);
-    assert!(asked(&session.step(send("go on"))).is_some());
+    assert!(asked(&session.through(send("go on"))).is_some());
 }

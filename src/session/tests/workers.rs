@@ -30,8 +30,8 @@ pub(super) fn act(tool: &str) -> WorkerAct {
 
 pub(super) fn coordinator() -> Session {
     let mut session = opened();
-    session.step(Input::Worker(WorkerInput::Coordinate { is_on: true }));
-    session.step(send("go"));
+    session.through(Input::Worker(WorkerInput::Coordinate { is_on: true }));
+    session.through(send("go"));
     session
 }
 
@@ -80,7 +80,7 @@ pub(super) fn answers(session: &Session) -> Vec<(String, String)> {
 /// Makes a call, and returns its answer, or an empty text if the call waits.
 pub(super) fn told(session: &mut Session, id: &str, tool: &str) -> String {
     let turn = session.turn().unwrap();
-    session.step(reply(turn, "", &[(id, tool)]));
+    session.through(reply(turn, "", &[(id, tool)]));
     if matches!(session.phase, Phase::Acting { .. }) {
         return String::new();
     }
@@ -94,7 +94,7 @@ pub(super) fn states(session: &Session) -> Vec<WorkerState> {
 #[test]
 fn eight_workers_run_at_once_and_the_others_begin_in_their_order() {
     let mut session = coordinator();
-    let step = session.step(reply(T1, "", &[("c1", "w:spawn 10")]));
+    let step = session.through(reply(T1, "", &[("c1", "w:spawn 10")]));
     let begun = |step: &Step| {
         let all = step.effects.iter().filter_map(|it| match it {
             Effect::Employ { worker, order, .. } => Some((worker.0, order.prompt.clone())),
@@ -107,11 +107,11 @@ fn eight_workers_run_at_once_and_the_others_begin_in_their_order() {
     let text = answers(&session).pop().unwrap().1;
     assert!(text.starts_with("w1 explorer · Task 1 · running\n"), "{text}");
     assert!(text.ends_with("w10 explorer · Task 10 · waits in line"), "{text}");
-    let step = session.step(ended(3));
+    let step = session.through(ended(3));
     assert_eq!(begun(&step), [(9, "Do 9.".to_owned())]);
     // the end of a worker that does not run changes nothing
-    assert_eq!(session.step(ended(3)), Step::default());
-    assert_eq!(session.step(ended(77)), Step::default());
+    assert_eq!(session.through(ended(3)), Step::default());
+    assert_eq!(session.through(ended(77)), Step::default());
 }
 
 #[test]
@@ -135,13 +135,13 @@ fn a_coordinator_waits_for_all_workers_or_for_the_first() {
     let mut session = coordinator();
     told(&mut session, "c1", "w:spawn 2");
     assert_eq!(told(&mut session, "c2", "w:any"), "");
-    session.step(ended(2));
+    session.through(ended(2));
     assert_eq!(
         answers(&session)[0].1,
         "w2 explorer (Task 2): finished\nresult 2\nw1 is still running."
     );
     assert_eq!(told(&mut session, "c3", "w:await w1 w2"), "");
-    session.step(ended(1));
+    session.through(ended(1));
     assert_eq!(
         answers(&session)[0].1,
         "w1 explorer (Task 1): finished\nresult 1\nYou already have the result of w2."
@@ -180,7 +180,7 @@ fn results_that_are_too_long_for_one_answer_come_one_by_one() {
         let result = HandOff { text: "x".repeat(40_000), foreign: None, is_partial: false };
         let worker = WorkerId(worker);
         let (is_whole, requests, tokens) = (true, 1, 1);
-        session.step(Input::Worker(WorkerInput::Ended {
+        session.through(Input::Worker(WorkerInput::Ended {
             worker,
             result,
             is_whole,
@@ -207,7 +207,7 @@ fn a_strangers_text_in_one_result_marks_the_whole_answer() {
         let result = HandOff { foreign, ..result };
         let worker = WorkerId(worker);
         let (is_whole, requests, tokens) = (true, 1, 1);
-        session.step(Input::Worker(WorkerInput::Ended {
+        session.through(Input::Worker(WorkerInput::Ended {
             worker,
             result,
             is_whole,
@@ -216,7 +216,7 @@ fn a_strangers_text_in_one_result_marks_the_whole_answer() {
         }));
     }
     let turn = session.turn().unwrap();
-    session.step(reply(turn, "", &[("c2", "w:any")]));
+    session.through(reply(turn, "", &[("c2", "w:any")]));
     let last = session.messages.iter().rfind(|it| say::is_answers(it)).unwrap();
     let Block::Answer(answer) = &last.blocks[0] else { panic!() };
     let foreign = Foreign { from: Origin::Subagent, own: 1 };
@@ -230,8 +230,8 @@ fn a_message_of_the_user_ends_the_wait_and_says_who_still_runs() {
     let mut session = coordinator();
     told(&mut session, "c1", "w:spawn 2");
     assert_eq!(told(&mut session, "c2", "w:await"), "");
-    session.step(Input::Worker(WorkerInput::Waits { worker: WorkerId(2), waits: true }));
-    let step = session.step(steer("hurry"));
+    session.through(Input::Worker(WorkerInput::Waits { worker: WorkerId(2), waits: true }));
+    let step = session.through(steer("hurry"));
     assert!(step.effects.iter().any(|it| matches!(it, Effect::Sample { .. })));
     assert_eq!(
         answers(&session)[0].1,
@@ -249,10 +249,10 @@ fn a_message_of_the_user_ends_the_wait_and_says_who_still_runs() {
 fn the_third_answer_before_the_workers_are_done_ends_the_turn() {
     let mut session = coordinator();
     told(&mut session, "c1", "w:spawn 2");
-    session.step(ended(1));
+    session.through(ended(1));
     for n in 0..2 {
         let text = if n == 0 { "" } else { "early" };
-        let step = session.step(reply(T1, text, &[]));
+        let step = session.through(reply(T1, text, &[]));
         assert!(matches!(step.effects[..], [Effect::Sample { .. }]), "{n}: {:?}", step.effects);
         let Some(Block::Notice { text }) = session.messages.last().unwrap().blocks.last() else {
             panic!()
@@ -263,7 +263,7 @@ fn the_third_answer_before_the_workers_are_done_ends_the_turn() {
              w1. Call `await_workers`. Then answer."
         );
     }
-    let step = session.step(reply(T1, "early again", &[]));
+    let step = session.through(reply(T1, "early again", &[]));
     assert!(
         step.effects.iter().any(|it| matches!(it, Effect::Dismiss { worker: WorkerId(2), .. }))
     );
@@ -281,8 +281,8 @@ fn the_third_answer_before_the_workers_are_done_ends_the_turn() {
     );
     assert!(session.instructions.iter().all(|it| it.origin() == Some(Origin::Subagent)));
     assert_eq!(session.workers.unread().count(), 0);
-    session.step(send("and?"));
-    let step = session.step(reply(TurnId(2), "done", &[]));
+    session.through(send("and?"));
+    let step = session.through(reply(TurnId(2), "done", &[]));
     assert!(matches!(step.events.last(), Some(Event::Ended { why: End::Done, .. })));
 }
 
@@ -290,10 +290,10 @@ fn the_third_answer_before_the_workers_are_done_ends_the_turn() {
 fn an_answer_after_all_results_are_read_ends_the_turn() {
     let mut session = coordinator();
     told(&mut session, "c1", "w:spawn 1");
-    session.step(reply(T1, "early", &[]));
+    session.through(reply(T1, "early", &[]));
     assert_eq!(told(&mut session, "c2", "w:await"), "");
-    session.step(ended(1));
-    let step = session.step(reply(T1, "It is done.", &[]));
+    session.through(ended(1));
+    let step = session.through(reply(T1, "It is done.", &[]));
     assert!(matches!(step.events.last(), Some(Event::Ended { why: End::Done, .. })));
 }
 
@@ -314,11 +314,11 @@ fn workers_do_not_outlive_their_turn() {
     ] {
         let mut session = coordinator();
         told(&mut session, "c1", "w:spawn 9");
-        session.step(Input::Worker(WorkerInput::Noticed {
+        session.through(Input::Worker(WorkerInput::Noticed {
             worker: WorkerId(1),
             text: "half\n  of it".into(),
         }));
-        let step = session.step(input);
+        let step = session.through(input);
         assert_eq!(session.phase, Phase::Idle);
         // either the agent ends the workers, or it drops everything of the turn
         let ends = |it: &&Effect| matches!(it, Effect::Dismiss { .. });
@@ -343,13 +343,13 @@ fn a_stopped_worker_hands_off_and_a_waiting_one_never_begins() {
         told(&mut session, "c3", "w:stop w1"),
         "w1 was told to stop. `await_workers` returns what it has done."
     );
-    session.step(ended(1));
+    session.through(ended(1));
     assert_eq!(session.workers.all[&WorkerId(1)].state, WorkerState::Stopped);
     assert_eq!(told(&mut session, "c4", "w:stop w1"), "w1 has already ended.");
-    let step = session.step(Input::Worker(WorkerInput::Dismiss { worker: WorkerId(2) }));
+    let step = session.through(Input::Worker(WorkerInput::Dismiss { worker: WorkerId(2) }));
     assert!(matches!(&step.effects[..], [Effect::Dismiss { worker: WorkerId(2), .. }]));
     assert_eq!(session.notes.last().unwrap(), "The user stopped w2.");
-    let again = session.step(Input::Worker(WorkerInput::Dismiss { worker: WorkerId(2) }));
+    let again = session.through(Input::Worker(WorkerInput::Dismiss { worker: WorkerId(2) }));
     assert_eq!(again, Step::default());
 }
 
@@ -357,16 +357,16 @@ fn a_stopped_worker_hands_off_and_a_waiting_one_never_begins() {
 fn coordinator_mode_cannot_end_while_a_worker_runs() {
     let mut session = opened();
     for is_on in [true, false, true] {
-        session.step(Input::Worker(WorkerInput::Coordinate { is_on }));
+        session.through(Input::Worker(WorkerInput::Coordinate { is_on }));
     }
     assert_eq!(session.notes.len(), 1);
     assert_eq!(is_coordinating(&session.notes[0]), Some(true));
-    session.step(send("go"));
+    session.through(send("go"));
     told(&mut session, "c1", "w:spawn 1");
     let off = Input::Worker(WorkerInput::Coordinate { is_on: false });
-    assert_eq!(session.step(off.clone()), Step::default());
-    session.step(Input::Cancel { partial: None });
-    session.step(off);
+    assert_eq!(session.through(off.clone()), Step::default());
+    session.through(Input::Cancel { partial: None });
+    session.through(off);
     assert!(!session.workers.is_on);
     assert!(session.instructions[0].text.contains("The user stopped the turn"));
 }
@@ -386,7 +386,7 @@ fn a_worker_edits_only_the_paths_that_it_owns() {
         is_copy: false,
     };
     let mut session = opened();
-    session.step(Input::Assign { parent });
+    session.through(Input::Assign { parent });
     assert!(session.notes[0].contains("You may edit only these paths: `src/a.rs`, `docs`."));
     let edit = |paths: &[&str]| {
         let mut access = Access::Edit { paths: paths.iter().map(|it| (*it).to_owned()).collect() };
@@ -407,8 +407,8 @@ fn a_worker_edits_only_the_paths_that_it_owns() {
 fn going_back_to_before_the_workers_forgets_them_and_keeps_coordinator_mode() {
     let mut session = coordinator();
     told(&mut session, "c1", "w:spawn 1");
-    session.step(ended(1));
-    session.step(Input::Cancel { partial: None });
+    session.through(ended(1));
+    session.through(Input::Cancel { partial: None });
     let at = session.prompt(0).unwrap().at;
     session.go_back(at);
     assert!(session.workers.all.is_empty() && session.workers.is_on);
