@@ -122,7 +122,7 @@ fn replied(session: &Session, blocks: Vec<Block>) -> Input {
 fn opened() -> Session {
     let mut session = Session::default();
     let system = "You are Caliban.\nBe brief.".to_owned();
-    session.step(Input::Open {
+    session.through(Input::Open {
         system,
         instructions: Vec::new(),
         model: "mine/m-1".into(),
@@ -146,24 +146,28 @@ fn everything() -> Session {
         image: None,
     };
     let context = vec![excerpt];
-    session.step(Input::Send { text: "What is \"this\"?\n\nSay.".into(), context, steer: false });
+    session.through(Input::Send {
+        text: "What is \"this\"?\n\nSay.".into(),
+        context,
+        steer: false,
+    });
     let thinking = Block::Thinking { text: "Let me see.".into(), signature: Some("c2ln".into()) };
     let broken = Arguments::Broken { text: "{\"path\": ".into(), why: "EOF".into() };
     let cut = ToolCall { id: CallId("c2".into()), tool: "edit".into(), input: broken };
     let raw = Block::Raw { provider: "mine".into(), value: json!({"type": "search"}) };
     let blocks = vec![thinking, raw, text("I look."), Block::Call(call("c1")), Block::Call(cut)];
-    session.step(replied(&session, blocks));
+    session.through(replied(&session, blocks));
     let turn = session.turn().unwrap();
-    session.step(Input::Answered { turn, answer: answer("c1") });
+    session.through(Input::Answered { turn, answer: answer("c1") });
     let failed = ToolAnswer { failed: true, ..answer("c2") };
-    session.step(Input::Answered { turn, answer: failed });
-    session.step(replied(&session, vec![text("A program: `main`.")]));
-    session.step(send("and?"));
-    session.step(Input::Cancel { partial: None });
-    session.step(send("later"));
-    session.step(send("later still"));
-    session.step(Input::Cancel { partial: None });
-    session.step(Input::ReviewLost { path: "/p/a".into() });
+    session.through(Input::Answered { turn, answer: failed });
+    session.through(replied(&session, vec![text("A program: `main`.")]));
+    session.through(send("and?"));
+    session.through(Input::Cancel { partial: None });
+    session.through(send("later"));
+    session.through(send("later still"));
+    session.through(Input::Cancel { partial: None });
+    session.through(Input::ReviewLost { path: "/p/a".into() });
     session
 }
 

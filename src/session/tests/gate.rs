@@ -7,7 +7,7 @@ use std::collections::{HashSet, VecDeque};
 
 impl Session {
     /// Takes an input, and lets every call through the gate at once, as the agent does.
-    pub(super) fn through(&mut self, input: Input) -> Step {
+    pub(crate) fn through(&mut self, input: Input) -> Step {
         let mut all = Step::default();
         let mut inputs = std::collections::VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {

@@ -182,7 +182,7 @@ fn check_edit(edit: impl Fn(&mut Vec<Value>), expect: Expect) {
     edit(file["messages"].as_array_mut().unwrap());
     place.write("main.json", serde_json::to_string_pretty(&file).unwrap());
     let mut session = place.open().session.unwrap();
-    session.step(send("go on"));
+    session.through(send("go on"));
     assert!(matches!(session.phase, Phase::Sampling { .. }));
     let request = request::build(&session, crate::message::Request::default());
     let mut said = String::new();
@@ -284,12 +284,12 @@ fn a_session_with_the_highest_possible_numbers_loads_and_continues() {
         let send =
             |text: &str| Input::Send { text: text.into(), context: Vec::new(), steer: false };
         let events =
-            [session.step(send("one")), session.step(send("two"))].map(|it| it.events).concat();
+            [session.through(send("one")), session.step(send("two"))].map(|it| it.events).concat();
         let ids: HashSet<u32> = session.queue.iter().map(|it| it.id).collect();
         assert_eq!(ids.len(), session.queue.len(), "{:?}", session.queue);
         assert_eq!(session.turns, turns + 1);
         opened.store.append(&events, false).unwrap();
-        session.step(Input::Cancel { partial: None });
+        session.through(Input::Cancel { partial: None });
         opened.store.save(&session).unwrap();
         assert!(100 * session.usage.cache_read > 0 && 100 * session.context > 0);
     }

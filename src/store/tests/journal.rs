@@ -17,16 +17,16 @@ fn the_journal_has_the_events_since_the_last_save() {
         model: "m".into(),
         root: "/p".into(),
     };
-    opened.store.append(&live.step(open).events, false).unwrap();
-    opened.store.append(&live.step(send("one")).events, true).unwrap();
+    opened.store.append(&live.through(open).events, false).unwrap();
+    opened.store.append(&live.through(send("one")).events, true).unwrap();
     drop(opened);
     let mut opened = place.open();
     assert_eq!(opened.session.as_ref(), Some(&live));
     assert_eq!(opened.warnings, [""; 0]);
     let reply = replied(&live, vec![text("hi")]);
-    live.step(reply);
+    live.through(reply);
     opened.store.save(&live).unwrap();
-    opened.store.append(&live.step(send("two")).events, false).unwrap();
+    opened.store.append(&live.through(send("two")).events, false).unwrap();
     drop(opened);
     assert_eq!(place.open().session, Some(live));
     assert_eq!(place.read("main.journal").lines().count(), 3);
@@ -35,13 +35,13 @@ fn the_journal_has_the_events_since_the_last_save() {
 /// A session that was saved once, and the journal of a turn after that save.
 fn in_mid_turn(place: &Place) -> (Session, String) {
     let mut live = opened();
-    live.step(send("one"));
-    live.step(replied(&live, vec![text("first")]));
+    live.through(send("one"));
+    live.through(replied(&live, vec![text("first")]));
     let mut opened = place.open();
     opened.store.save(&live).unwrap();
-    opened.store.append(&live.step(send("two")).events, false).unwrap();
+    opened.store.append(&live.through(send("two")).events, false).unwrap();
     let reply = replied(&live, vec![text("I look"), Block::Call(call("c1"))]);
-    opened.store.append(&live.step(reply).events, true).unwrap();
+    opened.store.append(&live.through(reply).events, true).unwrap();
     drop(opened);
     (live, place.read("main.journal"))
 }
@@ -63,7 +63,7 @@ fn a_journal_cut_at_any_byte_loads_and_its_incomplete_line_is_moved_to_another_f
         }
         let mut session = opened.session.unwrap();
         let before = session.clone();
-        let repaired = session.step(Input::Leave { partial: None }).events;
+        let repaired = session.through(Input::Leave { partial: None }).events;
         opened.store.append(&repaired, false).unwrap();
         drop(opened.store);
         let again = place.open();
@@ -107,7 +107,7 @@ fn a_journal_is_ignored_if_the_session_file_is_newer() {
     let place = place();
     let (mut live, journal) = in_mid_turn(&place);
     let mut opened = place.open();
-    live.step(Input::Cancel { partial: None });
+    live.through(Input::Cancel { partial: None });
     opened.store.save(&live).unwrap();
     drop(opened);
     place.write("main.journal", &journal);
@@ -136,11 +136,11 @@ fn after_a_retry_only_the_text_of_the_second_try_is_recovered() {
     let place = place();
     let mut live = opened();
     let mut opened = place.open();
-    opened.store.append(&live.step(send("one")).events, false).unwrap();
+    opened.store.append(&live.through(send("one")).events, false).unwrap();
     opened.store.append_piece("half ").unwrap();
     let (turn, failure) = (live.turn().unwrap(), Failure::Cut);
     let failed =
-        live.step(Input::Failed { turn, failure, by: String::new(), partial: None, dice: 0 });
+        live.through(Input::Failed { turn, failure, by: String::new(), partial: None, dice: 0 });
     opened.store.append(&failed.events, false).unwrap();
     opened.store.append_piece("at the second try").unwrap();
     drop(opened);
@@ -149,7 +149,7 @@ fn after_a_retry_only_the_text_of_the_second_try_is_recovered() {
     let mut session = again.session.unwrap();
     let replied = replied(&session, again.partial);
     let Input::Replied { reply, .. } = replied else { panic!("no reply") };
-    session.step(Input::Leave { partial: Some(reply) });
+    session.through(Input::Leave { partial: Some(reply) });
     let said = session.messages.iter().rfind(|it| it.role == Role::Assistant).unwrap();
     assert_eq!(said.blocks, [text("at the second try")]);
     assert_eq!(session.phase, Phase::Idle);
@@ -158,8 +158,8 @@ fn after_a_retry_only_the_text_of_the_second_try_is_recovered() {
 /// A session that is too large to be rewritten after each turn.
 fn large(place: &Place) -> (Opened, Session) {
     let mut live = opened();
-    live.step(send(&"word ".repeat(100_000)));
-    live.step(replied(&live, vec![text("long")]));
+    live.through(send(&"word ".repeat(100_000)));
+    live.through(replied(&live, vec![text("long")]));
     let mut opened = place.open();
     opened.store.save(&live).unwrap();
     (opened, live)
@@ -171,11 +171,11 @@ fn turns_of_a_large_session_are_written_only_to_the_journal_until_the_session_is
     let (mut opened, mut live) = large(&place);
     let file = place.read("main.json");
     for n in 0..3 {
-        let events = live.step(send(&format!("prompt {n}"))).events;
+        let events = live.through(send(&format!("prompt {n}"))).events;
         opened.store.record(&live, &events, false).unwrap();
         let reply = replied(&live, vec![text("reply")]);
-        opened.store.record(&live, &live.clone().step(reply.clone()).events, false).unwrap();
-        live.step(reply);
+        opened.store.record(&live, &live.clone().through(reply.clone()).events, false).unwrap();
+        live.through(reply);
     }
     assert_eq!(place.read("main.json"), file);
     drop(opened);
@@ -198,8 +198,8 @@ fn a_large_journal_is_merged_into_the_session_file() {
     let (mut opened, mut live) = large(&place);
     let (mut folds, mut journal) = (0, 0);
     for _ in 0..60 {
-        let mut events = live.step(send(&"more ".repeat(2_000))).events;
-        events.extend(live.step(replied(&live, vec![text("so")])).events);
+        let mut events = live.through(send(&"more ".repeat(2_000))).events;
+        events.extend(live.through(replied(&live, vec![text("so")])).events);
         opened.store.record(&live, &events, false).unwrap();
         let len = place.read("main.journal").len();
         folds += usize::from(len < journal);
@@ -214,11 +214,11 @@ fn a_large_journal_is_merged_into_the_session_file() {
 fn an_unfinished_turn_is_reported_as_interrupted() {
     let place = place();
     let (mut opened, mut live) = large(&place);
-    opened.store.record(&live.clone(), &live.step(send("on")).events, false).unwrap();
+    opened.store.record(&live.clone(), &live.through(send("on")).events, false).unwrap();
     drop(opened);
     let mut opened = place.open();
     assert!(opened.interrupted);
-    let left = live.step(Input::Leave { partial: None }).events;
+    let left = live.through(Input::Leave { partial: None }).events;
     opened.store.append(&left, true).unwrap();
     drop(opened);
     assert!(place.open().interrupted);
@@ -228,7 +228,7 @@ fn an_unfinished_turn_is_reported_as_interrupted() {
 fn permissions_for_a_session_are_not_restored_from_its_journal() {
     let place = place();
     let (mut opened, mut live) = large(&place);
-    let mut events = live.step(send("on")).events;
+    let mut events = live.through(send("on")).events;
     let access = Access::Act {
         command: "make".into(),
         outside: None,
@@ -241,9 +241,9 @@ fn permissions_for_a_session_are_not_restored_from_its_journal() {
         panic!()
     };
     plans[0].access = access;
-    events.extend(live.step(Input::Replied { turn, reply, plans }).events);
+    events.extend(live.through(Input::Replied { turn, reply, plans }).events);
     let ruling = crate::event::Ruling::Session;
-    events.extend(live.step(Input::Rule { call: CallId("c1".into()), ruling }).events);
+    events.extend(live.through(Input::Rule { call: CallId("c1".into()), ruling }).events);
     assert!(!live.granted.is_empty());
     opened.store.append(&events, false).unwrap();
     drop(opened);
@@ -266,10 +266,10 @@ fn a_journal_with_plans_of_older_versions_is_read_to_its_end() {
     let mut store = place.open().store;
     store.save(&live).unwrap();
     let ids = ["c1", "c2", "c3", "c4", "c5", "c6"];
-    let mut events = live.step(send("one")).events;
+    let mut events = live.through(send("one")).events;
     let blocks = ids.iter().map(|id| Block::Call(call(id))).collect();
     let reply = replied(&live, blocks);
-    events.extend(live.step(reply).events);
+    events.extend(live.through(reply).events);
     store.append(&events, true).unwrap();
     drop(store);
     let lines = place.read("main.journal");
@@ -289,6 +289,6 @@ fn a_journal_with_plans_of_older_versions_is_read_to_its_end() {
     assert_eq!(open.len(), ids.len());
     let (tool, path) = ("read".to_owned(), "/a".to_owned());
     assert_eq!(grants, [Grant::Read { tool, path }, Grant::Act("make".into())]);
-    session.step(Input::Leave { partial: None });
+    session.through(Input::Leave { partial: None });
     assert_eq!(session.phase, Phase::Idle);
 }

@@ -156,7 +156,7 @@ proptest! {
         let mut opened = place.open();
         let (mut live, mut partial) = (Session::default(), Vec::new());
         let open = Input::Open { system: "s".into(), instructions: Vec::new(), model: "m".into(), root: "/p".into() };
-        opened.store.append(&live.step(open).events, false).unwrap();
+        opened.store.append(&live.through(open).events, false).unwrap();
         for (n, act) in acts.iter().enumerate() {
             let turn: TurnId = live.turn().unwrap_or_default();
             let open = live.open().first().map_or("none".into(), |it| it.call.id.0.clone());
@@ -179,7 +179,7 @@ proptest! {
                 6 => Input::ReviewLost { path: format!("/p/{n}").into() },
                 _ => Input::Cancel { partial: None },
             };
-            let events = live.step(input).events;
+            let events = live.through(input).events;
             if events.iter().any(|it| matches!(it, Event::Replied { .. } | Event::Ended { .. })) {
                 partial.clear();
             }

@@ -78,7 +78,7 @@ fn a_session_in_its_first_turn_is_listed_and_marked_as_open() {
     let place = place();
     let mut store = place.open().store;
     let mut session = opened();
-    let step = session.step(send("the first\nprompt"));
+    let step = session.through(send("the first\nprompt"));
     store.append(&step.events, false).unwrap();
     assert_eq!(shown(place.project.list()), "main: \"the first\" 1 turns locked\n");
     drop(store);
@@ -90,7 +90,7 @@ fn a_search_ignores_case_and_shows_the_matching_line() {
     let place = place();
     let mut store = place.open().store;
     let mut session = opened();
-    session.step(send("one\nThe ÜBER Needle here"));
+    session.through(send("one\nThe ÜBER Needle here"));
     store.save(&session).unwrap();
     let found = |text: &str| shown(place.project.find(text));
     assert_eq!(found("über needle"), "main: \"one\" 1 turns locked › The ÜBER Needle here\n");
@@ -104,16 +104,16 @@ fn turns_that_are_only_in_the_journal_are_listed_and_found() {
     let place = place();
     let mut store = place.open().store;
     let mut session = opened();
-    session.step(send(&"one ".repeat(100_000)));
-    session.step(replied(&session, vec![text("so")]));
+    session.through(send(&"one ".repeat(100_000)));
+    session.through(replied(&session, vec![text("so")]));
     store.save(&session).unwrap();
     for prompt in ["two", "three"] {
-        let mut events = session.step(send(prompt)).events;
-        events.extend(session.step(replied(&session, vec![text("a needle")])).events);
+        let mut events = session.through(send(prompt)).events;
+        events.extend(session.through(replied(&session, vec![text("a needle")])).events);
         store.record(&session, &events, false).unwrap();
     }
     let title = Input::Title { title: "mine".into() };
-    store.record(&session.clone(), &session.step(title).events, false).unwrap();
+    store.record(&session.clone(), &session.through(title).events, false).unwrap();
     assert_eq!(shown(place.project.list()), "main: \"mine\" 3 turns locked\n");
     assert_eq!(shown(place.project.find("needle")), "main: \"mine\" 3 turns locked › a needle\n");
     // a journal whose events are in the session's file already adds nothing

@@ -21,7 +21,7 @@ fn answered(place: &Place, said: &str) -> (Opened, Session) {
     let mut live = opened();
     let mut opened = place.open();
     let mut record = |live: &mut Session, input: Input| {
-        let events = live.step(input).events;
+        let events = live.through(input).events;
         opened.store.record(live, &events, false).unwrap();
     };
     record(&mut live, send("run it"));
@@ -30,13 +30,13 @@ fn answered(place: &Place, said: &str) -> (Opened, Session) {
     let mut answer = ToolAnswer { text: said.into(), ..answer("c1") };
     opened.store.keep_output(&mut answer);
     let turn = live.turn().unwrap();
-    let events = live.step(Input::Answered { turn, answer }).events;
+    let events = live.through(Input::Answered { turn, answer }).events;
     opened.store.record(&live, &events, false).unwrap();
     (opened, live)
 }
 
 fn end(opened: &mut Opened, live: &mut Session) {
-    let events = live.step(replied(live, vec![text("done")])).events;
+    let events = live.through(replied(live, vec![text("done")])).events;
     opened.store.record(live, &events, false).unwrap();
 }
 
@@ -73,7 +73,7 @@ fn an_output_is_found_after_a_crash_in_mid_turn() {
     drop(answered(&place, &long()));
     let opened = place.open();
     let mut session = opened.session.unwrap();
-    session.step(Input::Leave { partial: None });
+    session.through(Input::Leave { partial: None });
     opened.store.read_outputs(&mut session);
     assert_eq!(answers(&session)[0].text, long());
 }

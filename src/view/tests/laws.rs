@@ -64,12 +64,12 @@ impl Driven {
             model: "m".into(),
             root: "/".into(),
         };
-        session.step(open);
+        session.through(open);
         Driven { session, partial: Vec::new(), ids: 0, told: Vec::new() }
     }
 
     fn step(&mut self, input: session::Input) {
-        let events = self.session.step(input).events;
+        let events = self.session.through(input).events;
         self.told.extend(events.into_iter().map(Told::Event));
     }
 
