@@ -197,17 +197,9 @@ impl Agent {
                 warnings: setup.warnings,
             },
         };
-        (
-            agent,
-            Ends {
-                results,
-                changes,
-                prepared,
-                outputs: setup.outputs,
-                jobs: notices,
-                children: news,
-            },
-        )
+        let outputs = setup.outputs;
+        let ends = Ends { results, changes, prepared, outputs, jobs: notices, children: news };
+        (agent, ends)
     }
 
     /// Carries out the next work of the conversation, and shows the conversation's status.
