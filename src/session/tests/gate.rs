@@ -106,7 +106,9 @@ impl Gate {
 /// Takes all calls from the gate: a replay of the events leaves no call there.
 pub(super) fn leave(session: &mut Session) {
     if let Phase::Acting { open, .. } = &mut session.phase {
-        open.iter_mut().for_each(|it| it.at_gate = false);
+        for it in open {
+            it.at_gate = false;
+        }
     }
 }
 
