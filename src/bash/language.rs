@@ -11,6 +11,7 @@ pub(super) enum Starts {
 
 /// Parts of texts that start programs in one language or another.
 const STARTERS: &[&str] = &[
+    "%sh",
     "%x",
     "Command",
     "Kernel",
@@ -45,8 +46,9 @@ pub(super) fn starts(program: &str, text: &str) -> Starts {
         },
         // the recipes of a makefile are commands
         "make" | "gmake" => Starts::Surely,
-        "ed" | "ex" | "gdb" | "less" | "man" | "more" | "mysql" | "nano" | "nvim" | "psql"
-        | "red" | "sqlite3" | "vi" | "view" | "vim" | "dc"
+        "dc" | "ed" | "ex" | "gdb" | "gvim" | "less" | "lftp" | "man" | "more" | "mysql"
+        | "nano" | "nvim" | "nvr" | "psql" | "red" | "smbclient" | "sqlite3" | "vi" | "view"
+        | "vifm" | "vim" | "vimdiff"
             if has(&["!"]) =>
         {
             Starts::Surely

@@ -3,8 +3,8 @@
 mod table;
 
 use super::{Simple, Word};
-use table::{ALIASES, Group, Kind, TABLE, TOLD};
-pub(crate) use table::{Operands, Run};
+use table::{ALIASES, Group, Kind, TABLE, TOLD, versionless};
+pub(crate) use table::{Operands, Run, named};
 
 /// How a program, or one of its subcommands, reads its arguments.
 pub(crate) struct Manner {
@@ -72,8 +72,8 @@ impl Manner {
     /// How the program of a command reads its arguments, if the table tells what it runs.
     pub(crate) fn told(simple: &Simple) -> Option<Manner> {
         let name = simple.name()?;
-        let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let name = [name, plain].into_iter().find(|it| TOLD.contains(it))?;
+        let names = [name, versionless(name), named(name)];
+        let name = names.into_iter().find(|it| TOLD.contains(it))?;
         Some(Manner::reading(name, &simple.words[1..]))
     }
 
@@ -98,7 +98,8 @@ impl Manner {
 
     fn with_verbs(program: &str, verbs: &[&str]) -> Manner {
         let program = program.to_ascii_lowercase();
-        let aliases = ALIASES.get(program.as_str()).map_or(&[][..], Vec::as_slice);
+        let program = named(&program);
+        let aliases = ALIASES.get(program).map_or(&[][..], Vec::as_slice);
         let verb = verbs.first().map(|it| {
             let names = aliases.iter().find(|names| names.contains(it));
             names.map_or(*it, |names| names[0])
@@ -107,7 +108,7 @@ impl Manner {
         let of_verb = verb.and_then(|verb| row(format!("{program} {verb}")));
         let of_both = verb.zip(verbs.get(1));
         let of_both = of_both.and_then(|(one, two)| row(format!("{program} {one} {two}")));
-        let rows = [of_both, of_verb, TABLE.get(program.as_str())].into_iter().flatten();
+        let rows = [of_both, of_verb, TABLE.get(program)].into_iter().flatten();
         let first = rows.clone().next();
         Manner {
             kind: first.map_or(Kind::Usual, |it| it.kind),
@@ -275,7 +276,8 @@ impl Manner {
     fn long(&self, word: &str, from: usize) -> Item<'static> {
         let name = word.split('=').next().unwrap_or_default();
         let all = || self.groups.iter().enumerate();
-        let is_long = |it: &&'static str| it.len() > 1;
+        // with one dash, one letter is a whole option too
+        let is_long = |it: &&'static str| it.len() > 1 || self.kind == Kind::Long;
         let exact = self.named(from, |it| is_long(&it) && it == name);
         let short = |group: &Group| {
             group.names.iter().filter(|it| is_long(it)).any(|it| it.starts_with(name))

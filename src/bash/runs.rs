@@ -2,7 +2,7 @@
 //! `options.txt` tells it for most programs.
 
 use super::language::{Starts, starts};
-use super::options::{Item, Manner, Operands, Run};
+use super::options::{Item, Manner, Operands, Run, named};
 use super::walk::{cause, quoted};
 use super::wrapper::{assigned, is_shell, unwrapped};
 use super::{DEPTH, INPUT, Program, Script, Simple, Surety, Word, base, risk, shown};
@@ -32,14 +32,11 @@ pub(super) fn told(script: &mut Script, simple: &Simple, depth: usize) -> bool {
             match (run, value) {
                 (Run::Words, _) => {
                     let rest = words.get(at + 1..).unwrap_or_default();
-                    let ends = |it: &&Word| !matches!(it.fixed(), Some(";" | "+"));
-                    let first = value.iter();
-                    let inner: Vec<Word> =
-                        first.chain(rest.iter().take_while(ends)).cloned().collect();
-                    command(script, simple, &inner, depth);
+                    command(script, simple, &called(value.as_ref(), rest), depth);
                 }
                 (Run::Program, Some(it)) => program(script, simple, it),
                 (Run::Text, _) | (_, None) => (),
+                (Run::Commas, Some(it)) => line(script, &it.shown().replace(',', " "), depth),
                 (_, Some(it)) => setting(script, simple, it, depth),
             }
         }
@@ -61,11 +58,21 @@ pub(super) fn told(script: &mut Script, simple: &Simple, depth: usize) -> bool {
     true
 }
 
+/// The words behind an option as a command, up to its end. If the option's value is the program, they are its arguments,
+/// and `--` only stands before them.
+fn called(program: Option<&Word>, rest: &[Word]) -> Vec<Word> {
+    let is = |it: &Word, texts: &[&str]| it.fixed().is_some_and(|it| texts.contains(&it));
+    let skipped = usize::from(program.is_some() && rest.first() == program);
+    let rest = rest[skipped..].iter().take_while(|it| !is(it, &[";", "+"]));
+    let rest = rest.filter(|it| program.is_none() || !is(it, &["--"]));
+    program.into_iter().chain(rest).cloned().collect()
+}
+
 /// The position of the word by which a command runs another one: an option, a subcommand, or the other command itself.
 pub(super) fn at(simple: &Simple) -> Option<usize> {
     let manner = Manner::told(simple)?;
     let items = manner.placed(&simple.words[1..]);
-    let is_run = |it: &Run| matches!(it, Run::Words | Run::Line | Run::One);
+    let is_run = |it: &Run| !matches!(it, Run::Program | Run::Text);
     let option = items.iter().find_map(|(at, it)| match it {
         Item::Option { names, .. } => manner.runs(names).iter().any(is_run).then_some(*at),
         Item::Text(_) | Item::Open { .. } => None,
@@ -74,7 +81,9 @@ pub(super) fn at(simple: &Simple) -> Option<usize> {
         let is_operand = |it: &&(usize, Item)| !matches!(it.1, Item::Option { .. });
         let places: Vec<usize> = items.iter().filter(is_operand).map(|it| it.0).collect();
         let verb = manner.verbs.checked_sub(1).unwrap_or(told.from);
-        places.get(told.from).and(places.get(verb)).copied()
+        let dashed = || behind_dashes(&simple.words[1..]).map(|it| it - 1);
+        let is_given = told.run != Run::Dashed || dashed().is_some();
+        places.get(told.from).and(places.get(verb)).copied().filter(|_| is_given)
     });
     [option, operand].into_iter().flatten().min().map(|it| it + 1)
 }
@@ -100,13 +109,23 @@ fn operands(
     let words = &simple.words[1..];
     let is_operand = |it: &&(usize, Item)| matches!(it.1, Item::Text(_) | Item::Open { .. });
     let places: Vec<usize> = items.iter().filter(is_operand).map(|it| it.0).collect();
+    if told.run == Run::Dashed
+        && let Some(at) = behind_dashes(words)
+    {
+        return command(script, simple, &words[at..], depth);
+    }
     let Some(&start) = places.get(told.from) else { return };
     match told.run {
         Run::Words => command(script, simple, &words[start..], depth),
         Run::Line => lines(script, simple, &words[start..], depth),
         Run::One => setting(script, simple, &words[start], depth),
+        Run::Each => {
+            for at in &places[told.from..] {
+                setting(script, simple, &words[*at], depth);
+            }
+        }
         Run::Program if !manner.is_given(items) => program(script, simple, &words[start]),
-        Run::Program | Run::Text => (),
+        Run::Program | Run::Text | Run::Dashed | Run::Commas => (),
     }
     // the word after an option that is not known may be its value
     let is_unclear =
@@ -117,6 +136,11 @@ fn operands(
         let words = words[next..].to_vec();
         script.commands.push(Simple { words, surety: Surety::Guess });
     }
+}
+
+/// The position behind the first `--`.
+fn behind_dashes(words: &[Word]) -> Option<usize> {
+    words.iter().position(|it| it.fixed() == Some("--")).map(|it| it + 1)
 }
 
 /// Adds the command line that words are joined to. Without a command, `parallel` runs each word after `:::` as one.
@@ -182,7 +206,7 @@ fn setting(script: &mut Script, simple: &Simple, word: &Word, depth: usize) {
     };
     line(script, text, depth);
     let is_name =
-        |it: &str| it.bytes().all(|it| it.is_ascii_alphanumeric() || b"_-.".contains(&it));
+        |it: &str| it.bytes().all(|it| it.is_ascii_alphanumeric() || b"_-.:".contains(&it));
     if let Some((_, value)) = text.split_once('=').filter(|it| is_name(it.0)) {
         line(script, value, depth);
     }
@@ -348,8 +372,10 @@ struct Fill {
 
 impl Fill {
     fn of(simple: &Simple) -> Option<Fill> {
-        let name =
-            simple.name().filter(|it| matches!(*it, "xargs" | "parallel" | "rush" | "sem"))?;
+        let name = simple
+            .name()
+            .map(named)
+            .filter(|it| matches!(*it, "xargs" | "parallel" | "rush" | "sem"))?;
         let manner = Manner::told(simple)?;
         let items = manner.placed(&simple.words[1..]).into_iter();
         let mark = items.map(|it| it.1).find_map(|it| match it {

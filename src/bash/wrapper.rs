@@ -7,7 +7,7 @@ use super::listing::{self, Listed, Names};
 use super::variables::{self, Value, harmless};
 use super::walk::{cause, quoted};
 use super::{DEPTH, INPUT, Script, Simple, Surety, Word, feed, runs};
-use table::{CHANGERS, RUNNERS, SHELLS, SOMETIMES, WRAPPERS, Wrapper};
+use table::{CHANGERS, LOADERS, RUNNERS, SHELLS, SOMETIMES, WRAPPERS, Wrapper};
 
 /// Builtins after which a name in the line may mean another command, or that run what the shell remembers.
 const RENAMERS: &[&str] = &["alias", "enable", "fc", "hash"];
@@ -61,7 +61,7 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
     }
     runs::texts(script, &simple, is_told);
     runs::scripted(script, &simple);
-    git::of_git(script, &simple, &name);
+    git::of_git(script, &simple, &name, depth);
     for it in simple.folders() {
         enter(script, &[it], &simple);
     }
@@ -155,9 +155,9 @@ pub(super) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 
-/// Whether a name is that of the dynamic loader, which runs the program in its arguments.
+/// Whether a name is that of the dynamic loader or of an emulator, which run the program in their arguments.
 fn is_loader(name: &str) -> bool {
-    ["ld-linux", "ld-musl", "ld.so", "ld64.so"].iter().any(|it| name.starts_with(it))
+    LOADERS.iter().any(|it| name.starts_with(it))
 }
 
 /// Adds the commands in the subscripts of arrays, which some builtins evaluate although they are quoted: `test -v 'a[$(b)]'`.
@@ -302,6 +302,8 @@ pub(super) fn assigned(script: &mut Script, name: &str, value: Option<&str>, dep
     evaluated(script, value, depth);
     match kind {
         Value::Command => runs::line(script, value, depth),
+        // one setting, or several, each between quotes
+        Value::Settings => value.split('\'').for_each(|it| runs::line(script, it, depth)),
         Value::Options(program) => {
             runs::line(script, &format!("{program} {value}"), depth);
             let words = program.split(' ').chain(value.split_whitespace());

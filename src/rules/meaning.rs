@@ -1,7 +1,7 @@
 //! Whether a command is one that a rule asks about or denies. What counts is what the program does, not how its
 //! arguments are written: options count in any order, at any place and by any of their names.
 
-use crate::bash::options::{Item, Manner, Name};
+use crate::bash::options::{Item, Manner, Name, named};
 use crate::bash::{Word, shown as joined};
 
 /// How surely a rule is about a command.
@@ -18,14 +18,18 @@ pub(super) enum Fit {
 pub(super) fn fit(wanted: &[String], words: &[Word]) -> Fit {
     let Some((first, rest)) = wanted.split_first() else { return Fit::Sure };
     let Some((name, others)) = words.split_first() else { return Fit::No };
+    let wanted = first.to_ascii_lowercase();
     if matches!(name, Word::Glob(_)) {
         // the name of a file that is run
         return fit_arguments(first, rest, others).min(Fit::Perhaps);
     }
     let name = name.fixed();
     let base = name.map(|it| it.rsplit('/').next().unwrap_or(it));
-    let is_named =
-        first == "*" || [name, base].into_iter().flatten().any(|it| it.eq_ignore_ascii_case(first));
+    let is_same = |it: &str| {
+        let it = it.to_ascii_lowercase();
+        it == wanted || named(&it) == named(&wanted)
+    };
+    let is_named = first == "*" || [name, base].into_iter().flatten().any(is_same);
     if is_named { fit_arguments(base.unwrap_or(first), rest, others) } else { Fit::No }
 }
 

@@ -19,6 +19,12 @@ pub(crate) enum Run {
     Line,
     /// One of them is a command line.
     One,
+    /// Each of them is a command line.
+    Each,
+    /// Those behind `--` are a command.
+    Dashed,
+    /// It is a command with commas between its words.
+    Commas,
     /// One of them is a text in the program's own language, unless an option gives this text.
     Program,
     /// One of them is a text that the program neither runs nor takes for the name of a file, unless an option gives it.
@@ -71,6 +77,35 @@ pub(super) static ALIASES: LazyLock<Aliases> = LazyLock::new(|| {
     named.collect()
 });
 
+/// Other names of programs, each with the name that the table uses.
+static NAMES: LazyLock<HashMap<String, &str>> = LazyLock::new(|| {
+    let of = |key: &str| {
+        let found = lines().filter_map(|it| it.split_once(':')).find(|it| it.0 == key);
+        found.map_or("", |it| it.1).split_whitespace()
+    };
+    let mut names = HashMap::new();
+    for all in of("program names") {
+        let first = all.split('=').next().unwrap_or_default();
+        names.extend(all.split('=').map(|it| (it.to_owned(), first)));
+    }
+    for name in of("prefixed names") {
+        names.extend(of("prefix names").map(|it| (format!("{it}{name}"), name)));
+    }
+    names
+});
+
+/// The name that the table uses for a program: `rm` for `grm`, and `pip` for `pip3.12`.
+pub(crate) fn named(program: &str) -> &str {
+    let program = program.strip_suffix(".exe").unwrap_or(program);
+    let known = |it: &str| NAMES.get(it).copied();
+    known(program).or_else(|| known(versionless(program))).unwrap_or(program)
+}
+
+/// A program's name without its version: `gcc` for `gcc-12`.
+pub(super) fn versionless(program: &str) -> &str {
+    program.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'))
+}
+
 fn lines() -> impl Iterator<Item = &'static str> {
     include_str!("../options.txt").lines().filter(|it| !it.is_empty() && !it.starts_with('#'))
 }
@@ -78,7 +113,7 @@ fn lines() -> impl Iterator<Item = &'static str> {
 fn row(line: &'static str) -> Option<(&'static str, Row)> {
     let (head, options) = line.split_once(':')?;
     let (key, marks) = head.trim_end_matches(']').split_once(" [").unwrap_or((head, ""));
-    if key.ends_with(" verbs") {
+    if key.ends_with(" verbs") || key.ends_with(" names") {
         return None;
     }
     let verbs = key.matches(' ').count();
@@ -89,6 +124,8 @@ fn row(line: &'static str) -> Option<(&'static str, Row)> {
             "words" => Some(Run::Words),
             "line" => Some(Run::Line),
             "one" => Some(Run::One),
+            "each" => Some(Run::Each),
+            "dashed" => Some(Run::Dashed),
             "program" => Some(Run::Program),
             "text" => Some(Run::Text),
             _ => None,
@@ -111,6 +148,7 @@ fn group(text: &'static str) -> Group {
     let (text, takes_value) = text.strip_suffix(':').map_or((text, false), |it| (it, true));
     let run = match text.chars().last() {
         Some('!') => Some(Run::One),
+        Some(',') => Some(Run::Commas),
         Some('?') => Some(Run::Program),
         Some('*') => Some(Run::Words),
         Some('~') => Some(Run::Text),

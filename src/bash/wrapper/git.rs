@@ -1,10 +1,11 @@
 //! Git under other names, and its options before the subcommand.
 
-use super::super::{Script, Simple, Surety, Word};
+use super::super::{Script, Simple, Surety, Word, runs};
 
 /// Adds the subcommand of git that runs under another name: `git-push`, or an alias that a setting or a variable holds.
-/// Adds a push with further options if a setting may hold them.
-pub(super) fn of_git(script: &mut Script, simple: &Simple, name: &str) {
+/// Adds a push with further options if a setting may hold them, and the command of a remote: `ext::ssh a %S b`.
+pub(super) fn of_git(script: &mut Script, simple: &Simple, name: &str, depth: usize) {
+    const TRANSPORTS: &[&str] = &["=ext::", "url.ext::"];
     const RENAMES: &[&str] = &["alias.", "include.", "includeif."];
     let has =
         |is: &dyn Fn(&str) -> bool| simple.words[1..].iter().any(|it| is(setting(it).as_str()));
@@ -16,6 +17,17 @@ pub(super) fn of_git(script: &mut Script, simple: &Simple, name: &str) {
         key.starts_with("push.") || key.starts_with("remote.") && is_of_remote
     };
     let git = || Word::Fixed("git".into());
+    if name == "git" {
+        if has(&|it| it == CONFIG_ENV) {
+            script.unclear("A variable holds a setting of `git`, which may run a command".into());
+        }
+        for it in simple.words.iter().map(Word::shown) {
+            let inner = || TRANSPORTS.iter().find_map(|mark| Some(it.split_once(mark)?.1));
+            if let Some(line) = it.strip_prefix("ext::").or_else(inner) {
+                runs::line(script, line, depth);
+            }
+        }
+    }
     let mut add = |words: Vec<Word>, surety| script.commands.push(Simple { words, surety });
     let verb = match name.strip_prefix("git-") {
         Some(verb) => Some(Word::Fixed(verb.into())),

@@ -28,7 +28,9 @@ fn a_command_fits_a_rule_by_what_its_options_mean() {
 fn table() -> Vec<(Vec<&'static str>, Vec<Vec<&'static str>>)> {
     let lines = include_str!("../../bash/options.txt").lines().filter(|it| !it.starts_with('#'));
     let rows = lines.filter_map(|it| it.split_once(':'));
-    let usual = rows.filter(|(key, _)| !key.contains(['[']) && !key.ends_with(" verbs"));
+    let usual = rows.filter(|(key, _)| {
+        !key.contains(['[']) && !key.ends_with(" verbs") && !key.ends_with(" names")
+    });
     let groups =
         |it: &'static str| it.split_whitespace().map(|it| it.split('=').collect()).collect();
     usual.map(|(key, options)| (key.split(' ').collect(), groups(options))).collect()

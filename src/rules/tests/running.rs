@@ -10,7 +10,8 @@ type Line = (Vec<&'static str>, Vec<&'static str>, Vec<&'static str>);
 
 fn table() -> Vec<Line> {
     let lines = include_str!("../../bash/options.txt").lines();
-    let rows = lines.filter(|it| !it.starts_with('#') && !it.contains(" verbs:"));
+    let rows = lines
+        .filter(|it| !it.starts_with('#') && !it.contains(" verbs:") && !it.contains(" names:"));
     let split = |it: &'static str| it.split_whitespace().collect::<Vec<_>>();
     rows.filter_map(|it| it.split_once(':'))
         .map(|(head, options)| {
@@ -24,7 +25,7 @@ fn table() -> Vec<Line> {
 fn mark(marks: &[&str]) -> Option<(&'static str, usize)> {
     marks.iter().find_map(|it| {
         let (word, from) = it.split_once('-').unwrap_or((it, "0"));
-        let kinds = ["words", "line", "one"];
+        let kinds = ["words", "line", "one", "each", "dashed"];
         Some((*kinds.iter().find(|it| **it == word)?, from.parse().ok()?))
     })
 }
@@ -32,7 +33,7 @@ fn mark(marks: &[&str]) -> Option<(&'static str, usize)> {
 /// An option in one of its spellings, with a value if it takes one. Options that run something are left out.
 fn spelled(option: &str, is_long_kind: bool, pick: Index) -> Option<Vec<String>> {
     let (names, takes_value) = option.strip_suffix(':').map_or((option, false), |it| (it, true));
-    let is_special = names.ends_with(['!', '?', '*', '~']) || names.contains(['+', '@', '>']);
+    let is_special = names.ends_with(['!', '?', '*', '~', ',']) || names.contains(['+', '@', '>']);
     let name = pick.get(&names.split('=').collect::<Vec<_>>()).to_owned();
     let dashes = if name.len() == 1 || is_long_kind { "-" } else { "--" };
     let value = takes_value.then(|| "v".to_owned());
@@ -72,7 +73,11 @@ proptest! {
             }
         }
         words.extend((0..from).map(|at| format!("operand{at}")));
-        let end = if kind == "words" { "rm x" } else { "'rm x'" };
+        let end = match kind {
+            "words" => "rm x",
+            "dashed" => "-- rm x",
+            _ => "'rm x'",
+        };
         is_denied(&format!("{} {end}", quoted(&words)))?;
     }
 
@@ -80,18 +85,19 @@ proptest! {
     fn what_an_option_of_a_program_runs_is_denied_in_each_spelling(
         row in any::<Index>(), option in any::<Index>(), name in any::<Index>(), is_glued in any::<bool>(),
     ) {
-        let runs = |it: &&&'static str| it.trim_end_matches(':').ends_with(['!', '*']);
+        let runs = |it: &&&'static str| it.trim_end_matches(':').ends_with(['!', '*', ',']);
         let table = table();
         let rows: Vec<&Line> = table.iter().filter(|it| it.2.iter().any(|it| runs(&it))).collect();
         let (key, marks, options) = row.get(&rows);
         let found: Vec<&&str> = options.iter().filter(runs).collect();
         let text = option.get(&found).trim_end_matches(':');
-        let names: Vec<&str> = text.trim_end_matches(['!', '*']).split('=').collect();
+        let names: Vec<&str> = text.trim_end_matches(['!', '*', ',']).split('=').collect();
         let name = name.get(&names);
         let is_long = name.len() > 1 && !marks.contains(&"long");
         let dashes = if is_long && *name != "TT" { "--" } else { "-" };
         let command = match (text.ends_with('*'), is_glued && name.len() > 1 && *name != "TT") {
             (true, _) => format!("{dashes}{name} rm x ';'"),
+            (false, _) if text.ends_with(',') => format!("{dashes}{name} rm,x"),
             (false, true) => format!("'{dashes}{name}=rm x'"),
             (false, false) => format!("{dashes}{name} 'rm x'"),
         };
