@@ -9,6 +9,7 @@ mod meaning;
 mod narrow;
 mod network;
 mod sending;
+mod spread;
 pub mod safe;
 mod touched;
 mod tree;
@@ -18,7 +19,7 @@ mod tests;
 
 pub use network::{is_host, opening};
 pub use touched::Touched;
-pub use tree::Tree;
+pub use tree::{Tracked, Tree};
 pub use written::{Origin, WrittenRule, allowing, caution, from_project, read};
 
 use crate::bash::Script;

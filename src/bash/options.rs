@@ -145,8 +145,18 @@ impl Manner {
         let gives = |names: &[Name]| self.runs(names).iter().any(is_text);
         // a value has no item of its own
         let is_value = |at: usize| at < words.len() && !items.iter().any(|it| it.0 == at);
+        let is_out = |it: &Run, value: &Word| match it {
+            Run::Out => true,
+            Run::Negated => value.shown().starts_with('!'),
+            _ => false,
+        };
+        let leaves_out =
+            |names: &[Name], value: &Word| self.runs(names).iter().any(|it| is_out(it, value));
         let values = items.iter().filter_map(|(at, it)| match it {
             Item::Option { names, .. } if gives(names) && is_value(at + 1) => Some(at + 1),
+            Item::Option { names, value: Some(value), .. } if leaves_out(names, value) => {
+                Some(if is_value(at + 1) { at + 1 } else { *at })
+            }
             _ => None,
         });
         let values: Vec<usize> = values.collect();

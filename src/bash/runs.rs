@@ -35,7 +35,7 @@ pub(super) fn told(script: &mut Script, simple: &Simple, depth: usize) -> bool {
                     command(script, simple, &called(value.as_ref(), rest), depth);
                 }
                 (Run::Program, Some(it)) => program(script, simple, it),
-                (Run::Text, _) | (_, None) => (),
+                (Run::Text | Run::Out | Run::Negated, _) | (_, None) => (),
                 (Run::Commas, Some(it)) => line(script, &it.shown().replace(',', " "), depth),
                 (_, Some(it)) => setting(script, simple, it, depth),
             }
@@ -72,7 +72,7 @@ fn called(program: Option<&Word>, rest: &[Word]) -> Vec<Word> {
 pub(super) fn at(simple: &Simple) -> Option<usize> {
     let manner = Manner::told(simple)?;
     let items = manner.placed(&simple.words[1..]);
-    let is_run = |it: &Run| !matches!(it, Run::Program | Run::Text);
+    let is_run = |it: &Run| it.is_command();
     let option = items.iter().find_map(|(at, it)| match it {
         Item::Option { names, .. } => manner.runs(names).iter().any(is_run).then_some(*at),
         Item::Text(_) | Item::Open { .. } => None,
@@ -94,7 +94,9 @@ fn is_run(manner: &Manner, word: &Word) -> bool {
     let word = [Word::Fixed(format!("{head}-"))];
     head.starts_with('-')
         && manner.placed(&word).iter().any(|it| match &it.1 {
-            Item::Option { names, .. } => manner.runs(names).iter().any(|it| *it != Run::Text),
+            Item::Option { names, .. } => {
+                manner.runs(names).iter().any(|it| it.is_command() || *it == Run::Program)
+            }
             Item::Text(_) | Item::Open { .. } => false,
         })
 }
@@ -125,7 +127,7 @@ fn operands(
             }
         }
         Run::Program if !manner.is_given(items) => program(script, simple, &words[start]),
-        Run::Program | Run::Text | Run::Dashed | Run::Commas => (),
+        _ => (),
     }
     // the word after an option that is not known may be its value
     let is_unclear =

@@ -152,7 +152,8 @@ impl Rules {
                 Origin::Settings | Origin::Project | Origin::Always => task(simple, covered),
             };
             let stray = stray.map(|it| format!("{}.", capital(&it)));
-            match stray.or_else(|| self.beyond(script, simple, covered)) {
+            let spread = || (rule.origin == Origin::Safe).then(|| self.spread(script, simple))?;
+            match stray.or_else(|| self.beyond(script, simple, covered)).or_else(spread) {
                 None => return Part::Allowed(rule),
                 Some(why) => drop(hindered.get_or_insert(why)),
             }
@@ -359,7 +360,7 @@ impl Rule {
 }
 
 /// The positions of the words of a command that are texts and no paths.
-fn texts(simple: &Simple) -> Vec<usize> {
+pub(super) fn texts(simple: &Simple) -> Vec<usize> {
     if simple.name().is_some_and(|it| SAYERS.contains(&it)) {
         return (1..simple.words.len()).collect();
     }
@@ -383,7 +384,7 @@ fn places<'a>(word: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
 }
 
 /// The path that an argument means, without following symbolic links. `None` if it is outside of the root.
-fn resolved(root: &Path, folder: &str, written: &str) -> Option<PathBuf> {
+pub(super) fn resolved(root: &Path, folder: &str, written: &str) -> Option<PathBuf> {
     if written.starts_with('~') || folder.starts_with('~') {
         return None;
     }

@@ -11,10 +11,28 @@ use std::path::{Path, PathBuf};
 /// The most names for which one pattern may stand. Nobody can judge more.
 const MOST: usize = 2_000;
 
+/// A file that git's index names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tracked {
+    pub path: PathBuf,
+    /// Whether the file differs from what the index knows of it.
+    pub is_changed: bool,
+}
+
 /// The files as a command will see them. The rules themselves read no disk.
 pub trait Tree: Send + Sync {
-    /// The names in a folder, none if it is no folder. `None` if there are too many.
-    fn names(&self, folder: &Path) -> Option<Vec<String>>;
+    /// The names in a folder, each with whether it is a folder itself. None if it is no folder; `None` if there are too
+    /// many.
+    fn entries(&self, folder: &Path) -> Option<Vec<(String, bool)>>;
+
+    /// The names in a folder, as in `entries`.
+    fn names(&self, folder: &Path) -> Option<Vec<String>> {
+        Some(self.entries(folder)?.into_iter().map(|it| it.0).collect())
+    }
+
+    /// Of the files that git's index names in the repository around a folder, those for which `keep` holds. `None` if there
+    /// is no index, or one that cannot be read.
+    fn tracked(&self, folder: &Path, keep: &dyn Fn(&Path) -> bool) -> Option<Vec<Tracked>>;
 
     /// Whether there is something at this path, be it a link that leads nowhere.
     fn is_there(&self, path: &Path) -> bool;
@@ -101,7 +119,7 @@ impl Rules {
     }
 
     /// A path for a sentence, in one line and with each deceptive character spelt out.
-    fn shown(&self, path: &Path) -> String {
+    pub(super) fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.root).unwrap_or(path);
         unseen::name(&unseen::exact(&below.to_string_lossy())).into_owned()
     }
@@ -166,7 +184,7 @@ fn expanded(tree: &dyn Tree, folder: &Path, glob: &str) -> Option<Vec<String>> {
 
 /// Whether a name may fit a part of a pattern. What is between brackets counts as any characters, because the part no
 /// longer tells which of its characters were quoted.
-fn fits(part: &str, name: &str) -> bool {
+pub(super) fn fits(part: &str, name: &str) -> bool {
     let (part, name): (Vec<char>, Vec<char>) = (part.chars().collect(), name.chars().collect());
     let last = part.iter().rposition(|it| *it == ']');
     // whether the rest of the part from each position on fits the rest of the name

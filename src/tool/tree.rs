@@ -1,7 +1,9 @@
 //! The files of the disk, for the permission rules.
 
+mod index;
+
 use super::path;
-use crate::rules::Tree;
+use crate::rules::{Tracked, Tree};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,16 +13,22 @@ const MOST: usize = 20_000;
 pub struct OnDisk;
 
 impl Tree for OnDisk {
-    fn names(&self, folder: &Path) -> Option<Vec<String>> {
+    fn entries(&self, folder: &Path) -> Option<Vec<(String, bool)>> {
         let Ok(entries) = fs::read_dir(folder) else { return Some(Vec::new()) };
         let mut names = Vec::new();
         for entry in entries {
-            names.push(entry.ok()?.file_name().to_string_lossy().into_owned());
+            let entry = entry.ok()?;
+            let is_folder = entry.file_type().is_ok_and(|it| it.is_dir());
+            names.push((entry.file_name().to_string_lossy().into_owned(), is_folder));
             if names.len() > MOST {
                 return None;
             }
         }
         Some(names)
+    }
+
+    fn tracked(&self, folder: &Path, keep: &dyn Fn(&Path) -> bool) -> Option<Vec<Tracked>> {
+        index::tracked(folder, keep)
     }
 
     fn is_there(&self, path: &Path) -> bool {

@@ -195,7 +195,10 @@ fn no_pattern_gives_an_everyday_command_an_option_or_a_file_that_would_be_asked_
         let is_known = !pattern.contains(['$', '{', '-']) && !pattern.starts_with("..");
         let is_free = dangers.is_empty() && enter.is_empty() && is_known;
         let at = room.root().join(folder);
-        let is_odd = |it: &String| it.starts_with('+') || at.join(it).is_symlink();
+        let is_odd = |it: &String| {
+            let is_searched = program.starts_with("rg") && at.join(it).is_dir();
+            it.starts_with('+') || at.join(it).is_symlink() || is_searched
+        };
         if is_plain && is_free && !is_allowed && !words.iter().any(is_odd) && !pattern.contains('[')
         {
             wrong.push(format!("{line}: asks, though it has only {words:?}"));

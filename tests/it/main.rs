@@ -119,6 +119,7 @@ mod skills;
 mod slash;
 mod small;
 mod spending;
+mod spread;
 mod steer;
 mod stops;
 mod swapped;

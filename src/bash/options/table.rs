@@ -29,6 +29,17 @@ pub(crate) enum Run {
     Program,
     /// One of them is a text that the program neither runs nor takes for the name of a file, unless an option gives it.
     Text,
+    /// It is a pattern that leaves files out.
+    Out,
+    /// So is it if it begins with `!`.
+    Negated,
+}
+
+impl Run {
+    /// Whether it starts other programs by what is a command for the shell, too.
+    pub(crate) fn is_command(self) -> bool {
+        !matches!(self, Run::Program | Run::Text | Run::Out | Run::Negated)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,6 +163,8 @@ fn group(text: &'static str) -> Group {
         Some('?') => Some(Run::Program),
         Some('*') => Some(Run::Words),
         Some('~') => Some(Run::Text),
+        Some('^') => Some(Run::Out),
+        Some('%') => Some(Run::Negated),
         _ => None,
     };
     let text = if run.is_some() { &text[..text.len() - 1] } else { text };

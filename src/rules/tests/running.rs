@@ -33,7 +33,8 @@ fn mark(marks: &[&str]) -> Option<(&'static str, usize)> {
 /// An option in one of its spellings, with a value if it takes one. Options that run something are left out.
 fn spelled(option: &str, is_long_kind: bool, pick: Index) -> Option<Vec<String>> {
     let (names, takes_value) = option.strip_suffix(':').map_or((option, false), |it| (it, true));
-    let is_special = names.ends_with(['!', '?', '*', '~', ',']) || names.contains(['+', '@', '>']);
+    let is_special =
+        names.ends_with(['!', '?', '*', '~', ',', '^', '%']) || names.contains(['+', '@', '>']);
     let name = pick.get(&names.split('=').collect::<Vec<_>>()).to_owned();
     let dashes = if name.len() == 1 || is_long_kind { "-" } else { "--" };
     let value = takes_value.then(|| "v".to_owned());

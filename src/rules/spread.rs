@@ -1,0 +1,145 @@
+//! Everyday commands that read many files by one word: whole folders, and what git stores.
+
+mod scope;
+
+use super::Rules;
+use super::commands::resolved;
+use super::tree::{Tree, fits};
+use crate::bash::{Script, Simple};
+use crate::reach::{Reach, Reading};
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::TypesBuilder;
+use scope::{Scope, Source};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+/// The most files and folders that are looked at. Those near the top come first.
+const MOST: usize = 5_000;
+
+/// The files that a command reads in one of the folders in which it may run.
+struct Reader<'a> {
+    scope: &'a Scope<'a>,
+    /// The folder in which the command runs.
+    folder: PathBuf,
+    /// The files and folders to which it is limited; none if it reads all.
+    limits: Vec<PathBuf>,
+    globs: Override,
+    file_globs: Override,
+}
+
+impl Rules {
+    /// If a command of the everyday list reads a file that may be read only with consent, without naming it, a sentence
+    /// that says so. Further files than the first ones of a large tree do not count.
+    pub(super) fn spread(&self, script: &Script, simple: &Simple) -> Option<String> {
+        match self.forms(script, simple) {
+            None => self.spread_form(script, simple),
+            Some(Ok(forms)) => forms.iter().find_map(|it| self.spread_form(script, it)),
+            Some(Err(why)) => Some(why),
+        }
+    }
+
+    fn spread_form(&self, script: &Script, simple: &Simple) -> Option<String> {
+        let (tree, reach) = (self.tree.as_ref()?, self.reach.as_ref()?);
+        script.folders.iter().find_map(|at| {
+            let folder = resolved(&self.root, at, "")?;
+            let scope = Scope::of(simple, |it| tree.is_there(&folder.join(it)))?;
+            let resolve = |it: &&str| resolved(&self.root, at, it);
+            let mut limits: Vec<PathBuf> = scope.paths.iter().filter_map(resolve).collect();
+            limits.sort();
+            let [globs, file_globs] =
+                [&scope.globs, &scope.file_globs].map(|it| overrides(&folder, it));
+            let reader = Reader { scope: &scope, folder, limits, globs, file_globs };
+            let (path, why) = reader.protected(tree.as_ref(), reach)?;
+            let (name, path) = (scope.name(), self.shown(&path));
+            Some(format!("`{name}` may show `{path}`, which {why}."))
+        })
+    }
+}
+
+impl Reader<'_> {
+    /// The first protected file that the command reads, and why it is protected.
+    fn protected(&self, tree: &dyn Tree, reach: &Reach) -> Option<(PathBuf, &'static str)> {
+        if self.scope.source != Source::Folders {
+            let keep = |it: &Path| asked(reach, it).is_some() && self.reads(it);
+            let listed = tree.tracked(&self.folder, &keep);
+            if let Some(listed) = listed {
+                let is_all = self.scope.source == Source::Index;
+                let mut shown = listed.into_iter().filter(|it| is_all || it.is_changed);
+                return shown
+                    .next()
+                    .and_then(|it| Some((it.path.clone(), asked(reach, &it.path)?)));
+            }
+        }
+        let mut left = MOST;
+        let mut open: VecDeque<PathBuf> = self.limits.iter().cloned().collect();
+        if open.is_empty() {
+            open.push_back(self.folder.clone());
+        }
+        while let Some(at) = open.pop_front() {
+            let mut entries = tree.entries(&at).unwrap_or_default();
+            entries.sort();
+            for (name, is_folder) in entries {
+                left = left.checked_sub(1)?;
+                let path = at.join(&name);
+                if name == ".git" || !self.scope.has_hidden && name.starts_with('.') {
+                    continue;
+                }
+                if is_folder {
+                    open.push_back(path);
+                } else if let Some(why) = asked(reach, &path).filter(|_| self.reads(&path)) {
+                    return Some((path, why));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a file is one that the command reads, by its limits and patterns.
+    fn reads(&self, path: &Path) -> bool {
+        let base = self.limits.iter().find(|it| path.starts_with(it));
+        let below = path.strip_prefix(&self.folder).unwrap_or(path);
+        let patterns = &self.scope.patterns;
+        let is_named = || patterns.iter().any(|it| fits(it, &below.to_string_lossy()));
+        let is_in = self.limits.is_empty() && patterns.is_empty() || base.is_some() || is_named();
+        let inner = path.strip_prefix(base.unwrap_or(&self.folder)).unwrap_or(path);
+        let is_hidden = || inner.iter().any(|it| it.as_encoded_bytes().starts_with(b"."));
+        let mut above = below.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
+        is_in
+            && (self.scope.has_hidden || !is_hidden())
+            && ![&self.globs, &self.file_globs]
+                .iter()
+                .any(|it| it.matched(below, false).is_ignore())
+            && !above.any(|it| self.globs.matched(it, true).is_ignore())
+            && is_of_type(&self.scope.types, path)
+    }
+}
+
+/// Why a file may be read only with consent.
+fn asked(reach: &Reach, path: &Path) -> Option<&'static str> {
+    match reach.reading(path) {
+        Reading::Asked(why) => Some(why),
+        Reading::Free | Reading::Never(_) => None,
+    }
+}
+
+/// The patterns that select files, or leave them out after a `!`. One that cannot be read does neither.
+fn overrides(folder: &Path, globs: &[String]) -> Override {
+    let mut all = OverrideBuilder::new(folder);
+    for it in globs {
+        let _ = all.add(it);
+    }
+    all.build().unwrap_or_else(|_| Override::empty())
+}
+
+/// Whether a file is of one of the types of `rg`. A type that is not known selects all files.
+fn is_of_type(types: &[String], path: &Path) -> bool {
+    if types.is_empty() {
+        return true;
+    }
+    let mut all = TypesBuilder::new();
+    all.add_defaults();
+    for it in types {
+        all.select(it);
+    }
+    all.build().map_or(true, |it| !it.matched(path, false).is_ignore())
+}
