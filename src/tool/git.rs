@@ -13,6 +13,7 @@ mod invocation;
 mod look;
 mod options;
 mod patch;
+mod proof;
 pub(super) mod remotes;
 pub(super) mod settings;
 mod touched;

@@ -11,6 +11,7 @@ mod marks;
 mod modules;
 mod nested;
 mod places;
+mod rebases;
 mod seen;
 mod taken;
 mod tracked;

@@ -260,7 +260,8 @@ async fn told(desk: &Desk, limits: Option<&Limits>, end: &End) -> Vec<String> {
         Some(limits) => limits.held(&desk.root).await,
         None => None,
     };
-    planted::shown(&end.taken).into_iter().chain(held).collect()
+    let rebased = limits.and_then(Limits::rebased);
+    planted::shown(&end.taken).into_iter().chain(held).chain(rebased).collect()
 }
 
 /// The note for the model that names files with unsaved changes in the editor, which a command does not see.

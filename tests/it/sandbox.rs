@@ -20,7 +20,11 @@ mod refused;
 #[cfg(target_os = "linux")]
 mod remotes;
 #[cfg(target_os = "linux")]
+mod siblings;
+#[cfg(target_os = "linux")]
 mod sockets;
+#[cfg(target_os = "linux")]
+mod store;
 #[cfg(target_os = "linux")]
 mod submodules;
 #[cfg(target_os = "linux")]

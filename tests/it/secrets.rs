@@ -274,3 +274,29 @@ fn only_the_user_can_read_the_debug_log_and_calibans_folders() {
     nvim.ask("go", "Hello.");
     assert_eq!((mode("cache/caliban"), mode("cache/caliban/debug.log")), (0o700, 0o600));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_process_has_a_key_on_its_command_line() {
+    let server = Server::start();
+    // another test may have its key in a command
+    let key = format!("{}-alone", key());
+    let nvim = Nvim::start(&setup(&server).env("ANTHROPIC_API_KEY", &key));
+    server.reply(Reply::new().call(
+        "c1",
+        "shell",
+        json!({ "command": "sleep 900", "background": true }),
+    ));
+    server.reply(Reply::said("It runs."));
+    nvim.lua("require('caliban').ask('go')", &[]);
+    nvim.wait_question();
+    nvim.lua("require('caliban').approve()", &[]);
+    nvim.wait_transcript("It runs.");
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let line = |it: fs::DirEntry| fs::read(it.path().join("cmdline")).ok();
+    let lines: Vec<String> =
+        all.filter_map(line).map(|it| String::from_utf8_lossy(&it).replace('\0', " ")).collect();
+    assert!(lines.iter().any(|it| it.contains("sleep 900")), "{lines:?}");
+    assert!(!lines.iter().any(|it| it.contains(&key)));
+    is_nowhere(&nvim, &server, &key);
+}

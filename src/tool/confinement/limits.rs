@@ -28,6 +28,9 @@ const NAMED: &[&str] = &[
     "XDG_RUNTIME_DIR",
 ];
 
+/// The most lines of rebases that are named, and the most characters of each.
+const SHOWN: usize = 8;
+const LONGEST: usize = 100;
 /// The most bytes that are read of the paths that git would change.
 const LOOKED: u64 = 100_000;
 
@@ -78,6 +81,25 @@ impl Limits {
             (Some(baseline), Some(head)) => baseline.left(head, &self.fixed(root)).await,
             _ => Vec::new(),
         }
+    }
+
+    /// A sentence for the user about programs that the command has put into the list of a rebase.
+    pub(in crate::tool) fn rebased(&self) -> Option<String> {
+        let new = self.places.as_ref()?.rebased();
+        let show = |it: &String| {
+            let first: String = it.chars().take(LONGEST).collect();
+            let more = if it.chars().count() > LONGEST { "…" } else { "" };
+            format!("`{}{more}`", first.escape_debug())
+        };
+        let named: Vec<String> = new.iter().take(SHOWN).map(show).collect();
+        let more = if new.len() > SHOWN { ", …" } else { "" };
+        (!new.is_empty()).then(|| {
+            format!(
+                "A command has put programs into the list of a rebase that waits: {}{more}. `git rebase --continue` runs \
+                 them; `git rebase --edit-todo` shows the list.",
+                named.join(", ")
+            )
+        })
     }
 
     /// Watches for files that the command may not create (see `planted`). After an error the command must not run.

@@ -20,6 +20,8 @@ pub(in crate::tool) const LARGEST: u64 = 4_000_000;
 /// The most versions of a file with which its beginning is compared.
 const VERSIONS: usize = 50;
 
+/// The beginning of the names of references by which git reads other objects.
+const REPLACED: &str = "refs/replace/";
 /// The most new references whose files are looked at.
 const REFERENCES: usize = 30;
 
@@ -41,11 +43,13 @@ pub(in crate::tool) struct Store {
 }
 
 pub(in crate::tool) struct Baseline {
-    checkout: Checkout,
+    pub(super) checkout: Checkout,
     /// The commits of all references, one in each line.
-    tips: Vec<u8>,
+    pub(super) tips: Vec<u8>,
     /// The locked files that the index had.
-    staged: Blobs,
+    pub(super) staged: Blobs,
+    /// The references by which git reads other objects in place of the repository's.
+    replaced: BTreeMap<String, String>,
 }
 
 impl Baseline {
@@ -70,10 +74,17 @@ impl Baseline {
         checkout.run(["rev-parse", "--git-dir"], WAIT).await.ok()?;
         let listed = checkout.run(["show-ref", "--head", "--dereference"], WAIT).await;
         let listed = String::from_utf8_lossy(&listed.unwrap_or_default()).into_owned();
-        let tips: BTreeSet<&str> =
-            listed.lines().filter_map(|it| it.split_once(' ')).map(|it| it.0).collect();
+        let names: BTreeSet<&str> =
+            listed.lines().filter_map(|it| it.split_once(' ')).map(|it| it.1).collect();
+        // the commit of a tag follows in a line of its own; a command can change the tag
+        let is_commit = |it: &(&str, &str)| !names.contains(format!("{}^{{}}", it.1).as_str());
+        let tips = listed.lines().filter_map(|it| it.split_once(' ')).filter(is_commit);
+        let tips: BTreeSet<&str> = tips.map(|it| it.0).collect();
         let tips = tips.into_iter().flat_map(|it| [it, "\n"]).collect::<String>().into_bytes();
-        let mut it = Baseline { checkout, tips, staged: Blobs::new() };
+        let pairs = listed.lines().filter_map(|it| it.split_once(' '));
+        let replaced = pairs.filter(|it| it.1.starts_with(REPLACED));
+        let replaced = replaced.map(|(id, name)| (name.to_owned(), id.to_owned())).collect();
+        let mut it = Baseline { checkout, tips, staged: Blobs::new(), replaced };
         for (path, blob, _) in it.entries(&[]).await {
             let below = path.strip_prefix(root).ok().and_then(Path::to_str);
             if below.is_some_and(|it| locks.unit(it).is_some()) {
@@ -133,7 +144,7 @@ impl Baseline {
 
     /// The locked files for which branches, tags and the index have a content that the repository did not hold for the
     /// path before the conversation, and that is not on disk: for each, the name by which git shows it, and the id of
-    /// its content.
+    /// its content. Also the objects that git reads in place of others since.
     pub(in crate::tool) async fn held(
         &self,
         store: &Store,
@@ -144,7 +155,9 @@ impl Baseline {
         for (path, blob, _) in self.entries(&[]).await {
             all.push((path, blob, String::new()));
         }
-        let is_own = |it: &str| !it.starts_with("refs/remotes/") && !it.ends_with("^{}");
+        let is_own = |it: &str| {
+            !it.starts_with("refs/remotes/") && !it.ends_with("^{}") && !it.starts_with(REPLACED)
+        };
         let is_old = |id: &str| self.tips.split(|it| *it == b'\n').any(|it| it == id.as_bytes());
         let new = store.refs.iter().filter(|it| is_own(it.0) && !is_old(it.1));
         for (name, id) in new.take(REFERENCES) {
@@ -159,7 +172,11 @@ impl Baseline {
             below.is_some_and(|it| locks.unit(it).is_some())
         };
         all.retain(|it| is_locked(&it.0));
-        let mut held = BTreeSet::new();
+        let replaced = store.refs.iter().filter(|it| it.0.starts_with(REPLACED));
+        let mut held: BTreeSet<(String, String)> = replaced
+            .filter(|it| self.replaced.get(it.0) != Some(it.1))
+            .map(|it| (it.0.clone(), it.1.clone()))
+            .collect();
         for (path, blob, name) in all {
             let is_on_disk = match content(&path) {
                 Some((is_link, bytes)) => {
@@ -177,17 +194,8 @@ impl Baseline {
         held
     }
 
-    /// The contents that a path, and the paths below it, have in the commit that is checked out.
-    pub(in crate::tool) async fn checked_out(&self, path: &Path) -> BTreeMap<PathBuf, Blob> {
-        let Some(name) = self.name(path) else { return BTreeMap::new() };
-        let tree =
-            ["--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", name];
-        let listed = self.checkout.run(tree, WAIT).await.unwrap_or_default();
-        self.tree(&listed).into_iter().collect()
-    }
-
     /// The files of a tree, as git lists it.
-    fn tree(&self, listed: &[u8]) -> Vec<(PathBuf, Blob)> {
+    pub(super) fn tree(&self, listed: &[u8]) -> Vec<(PathBuf, Blob)> {
         let entry = |it: &[u8]| {
             let text = String::from_utf8_lossy(it);
             let (about, path) = text.split_once('\t')?;
@@ -282,7 +290,7 @@ impl Baseline {
     }
 
     /// The name that git has for a path.
-    fn name<'a>(&self, path: &'a Path) -> Option<&'a str> {
+    pub(super) fn name<'a>(&self, path: &'a Path) -> Option<&'a str> {
         path.strip_prefix(&self.checkout.tree).ok()?.to_str()
     }
 }

@@ -15,8 +15,9 @@ use tokio::time::timeout;
 
 /// A pattern for the settings that name programs: filters, and hooks in a configuration.
 const PROGRAMS: &str = r"^(filter|hook)\.";
-const QUIET: [&str; 8] = [
+const QUIET: [&str; 9] = [
     "commit.gpgSign=false",
+    "core.commitGraph=false",
     "core.safecrlf=false",
     "core.splitIndex=false",
     "core.untrackedCache=false",
@@ -146,6 +147,8 @@ impl Checkout {
             }
         }
         command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_LAZY_FETCH", "1");
+        // a command can have git read other objects in place of these: by references, by a file of commits and trees
+        command.env("GIT_NO_REPLACE_OBJECTS", "1").env("GIT_GRAFT_FILE", "/dev/null/none");
         command.env("GIT_EDITOR", "true").env("LC_ALL", "C").stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         command

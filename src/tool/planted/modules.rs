@@ -116,11 +116,15 @@ pub(super) fn left(path: &Path) -> Option<Marks> {
     Some(all)
 }
 
+/// What a repository has for each of its worktrees.
+pub(super) fn trees(git: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    entries(&git.join(TREES)).map(|it| it.path())
+}
+
 /// The repositories of submodules in the folder of a repository.
 fn repositories(git: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let trees = entries(&git.join(TREES)).map(|it| it.path());
-    for it in trees.chain([git.to_owned()]) {
+    for it in trees(git).chain([git.to_owned()]) {
         below(&it.join(FOLDER), LEVELS, &mut found);
     }
     found

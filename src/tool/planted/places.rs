@@ -12,7 +12,7 @@ use crate::tool::git::baseline::Baseline;
 use crate::tool::git::remotes::{Added, Origins};
 use crate::tool::git::settings;
 use crate::tool::{Workspace, git};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::NamedTempFile;
@@ -35,6 +35,8 @@ pub(in crate::tool) struct Places {
     pub(super) nested: Nested,
     /// The folders of the repositories of submodules, when the command begins.
     pub(super) modules: Vec<PathBuf>,
+    /// The programs in the lists of rebases that wait when the command begins.
+    pub(super) listed: BTreeSet<String>,
 }
 
 /// What no command writes.
@@ -56,6 +58,7 @@ impl Places {
             links: Vec::new(),
             nested: Nested::default(),
             modules: Vec::new(),
+            listed: BTreeSet::new(),
         }
     }
 
@@ -100,7 +103,9 @@ impl Places {
         nested.forget();
         self.renew(&mut nested);
         self.nested = nested;
-        self.opening().leading()
+        let mut places = self.opening().leading()?;
+        places.listed = places.listing();
+        Ok(places)
     }
 
     /// Looks for these repositories again.

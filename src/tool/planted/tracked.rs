@@ -42,9 +42,11 @@ impl Tracked {
     /// file may be written at this moment: then its beginning suffices.
     pub(super) async fn is_known(&mut self, path: &Path, is_last: bool) -> bool {
         let Some(now) = marks(path) else { return false };
-        if is_last && !self.is_checked_out(path, &now).await {
-            return false;
-        }
+        self.is_held(path, now.clone(), is_last).await
+            && (!is_last || self.is_checked_out(path, &now).await)
+    }
+
+    async fn is_held(&mut self, path: &Path, now: Marks, is_last: bool) -> bool {
         if !self.origins.contains_key(path) {
             let blobs = self.baseline.blobs(path).await;
             let origin = Origin { blobs, seen: Marks::new(), whole: None };
@@ -83,16 +85,13 @@ impl Tracked {
     /// Whether the commit that is checked out has each of these files as it is on disk. Else the content came from
     /// another branch, and not by a checkout.
     async fn is_checked_out(&self, path: &Path, now: &Marks) -> bool {
-        let blobs = self.baseline.checked_out(path).await;
+        let mut files = BTreeMap::new();
         for file in now.keys() {
-            let Some((blob, (is_link, bytes))) = blobs.get(file).zip(content(file)) else {
-                return false;
-            };
-            if blob.is_link != is_link || self.baseline.id(bytes).await.as_ref() != Some(&blob.id) {
-                return false;
-            }
+            let Some((is_link, bytes)) = content(file) else { return false };
+            let Some(id) = self.baseline.id(bytes).await else { return false };
+            files.insert(file.clone(), Blob { is_link, id });
         }
-        true
+        self.baseline.proves(path, &files).await && marks(path).as_ref() == Some(now)
     }
 
     /// The place for a path that is taken back; the names after it are tried if it is in use.

@@ -1,0 +1,154 @@
+//! What a command can put into git's folder by git's own means, and what the user's git and Caliban make of it.
+
+use super::git::start;
+use super::is_full;
+use crate::grants::call;
+use crate::review::scene::Scene;
+use serde_json::json;
+use std::fs;
+use std::process::Command;
+
+fn bash(scene: &Scene, script: &str) -> String {
+    let mut bash = Command::new("bash");
+    bash.arg("-c").arg(script).current_dir(scene.nvim.setup.path(""));
+    let said = bash.output().unwrap();
+    String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned()
+}
+
+fn run(scene: &Scene, script: &str) -> String {
+    fs::write(scene.nvim.setup.path("run.sh"), script).unwrap();
+    let line = json!({ "command": "bash run.sh; echo over" });
+    let (said, was_asked) = call(scene, "shell", line, "");
+    assert!(!was_asked && said.contains("over"), "{script}: {said}");
+    said
+}
+
+/// Makes a commit `$E` with the tree `$T`, which has a stranger's `.envrc`.
+const EVIL: &str = "export GIT_INDEX_FILE=$TMPDIR/index; git read-tree main; b=$(echo evil | git hash-object -w --stdin)
+    git update-index --add --cacheinfo 100644,$b,.envrc; T=$(git write-tree); E=$(git commit-tree $T -m evil)
+    unset GIT_INDEX_FILE; H=$(git rev-parse main)
+    as() { f=.git/objects/${1:0:2}/${1:2}; t=.git/objects/${2:0:2}/${2:2}; rm -f $t; cp $f $t; }
+    on() { git update-ref refs/heads/evil $E; git symbolic-ref HEAD refs/heads/evil; }\n";
+/// Ways to have git tell that the repository held this file before.
+const WAYS: [&str; 13] = [
+    "on",
+    "git replace $H $E",
+    "git replace $(git rev-parse main^{tree}) $T",
+    "on; git replace --graft main $E",
+    "echo $E refs/replace/$H >> .git/packed-refs",
+    "on; mkdir -p .git/info; echo $H $E > .git/info/grafts",
+    "on; git update-ref refs/heads/main $E; git update-ref refs/remotes/origin/main $E; git tag t $E",
+    "on; as $T $(git rev-parse main^{tree})",
+    "on; as $E $H",
+    "on; as $(git commit-tree -p $E $(git rev-parse main^{tree}) -m x) $H",
+    "as $T $(git rev-parse main^{tree})",
+    "git tag -f -a -m x v1 $E; on; as $(git rev-parse v1) $(git rev-parse old)",
+    "git commit-graph write --reachable; python3 -c '
+import subprocess as s, sys
+tree = s.check_output([\"git\", \"rev-parse\", \"main^{tree}\"]).strip().decode()
+path = \".git/objects/info/commit-graph\"
+text = open(path, \"rb\").read()
+new = text.replace(bytes.fromhex(tree), bytes.fromhex(sys.argv[1]))
+assert new != text
+import os
+os.remove(path)
+open(path, \"wb\").write(new)' $T",
+];
+
+#[test]
+fn no_command_has_git_tell_that_the_repository_held_a_stranger_s_file() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    bash(&scene, "git tag -a -m old old; cp -a . ../seed");
+    run(&scene, "true");
+    for way in WAYS {
+        bash(&scene, "find . -mindepth 1 -delete; cp -a ../seed/. .");
+        let said = run(&scene, &format!("{EVIL}{way}\necho evil > .envrc\n"));
+        assert_eq!(scene.on_disk(".envrc"), None, "{way}: {said}");
+        assert!(said.contains(".envrc, which runs when"), "{way}: {said}");
+    }
+}
+
+#[test]
+fn the_user_is_told_that_git_reads_other_objects_in_place_of_the_repository_s() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    run(
+        &scene,
+        "git replace $(git rev-parse main:AGENTS.md) $(echo evil | git hash-object -w --stdin)",
+    );
+    let id = bash(&scene, "git rev-parse main:AGENTS.md");
+    scene.nvim.wait_transcript(&format!("`git show refs/replace/{}`", id.trim()));
+}
+
+#[test]
+fn the_user_is_told_which_programs_a_command_has_put_into_a_waiting_rebase() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    let stopped = "git checkout -q -b topic; git commit -q --allow-empty -m one
+        GIT_SEQUENCE_EDITOR=\"sed -i '1i exec make mine'\" git rebase -i HEAD~1 || true
+        sed -i '1i break' .git/rebase-merge/git-rebase-todo; echo exec make mine >> .git/rebase-merge/git-rebase-todo";
+    bash(&scene, stopped);
+    assert!(scene.nvim.setup.path(".git/rebase-merge/git-rebase-todo").exists());
+    run(&scene, "git status");
+    assert!(
+        !scene.nvim.transcript().contains("of a rebase that waits"),
+        "{}",
+        scene.nvim.transcript()
+    );
+    run(&scene, "sed -i 's/make mine/make evil/' .git/rebase-merge/git-rebase-todo");
+    scene.nvim.wait_transcript("A command has put programs into the list of a rebase that waits");
+    scene.nvim.wait_transcript("`exec make evil`");
+    run(&scene, "printf 'x\\ttouch \\\\\\n' >> .git/rebase-merge/git-rebase-todo");
+    scene.nvim.wait_transcript("touch");
+    // the list of a rebase that was not there
+    bash(&scene, "rm -rf .git/rebase-merge");
+    run(&scene, "git -c sequence.editor=true rebase -q -x false HEAD~1");
+    run(
+        &scene,
+        "mkdir -p .git/rebase-merge; echo exec touch ran > .git/rebase-merge/git-rebase-todo",
+    );
+    scene.nvim.wait_transcript("`exec touch ran`");
+}
+
+/// What changes how git works, and by which git runs nothing. `$RUN` would leave a mark.
+const HARMLESS: [&str; 9] = [
+    "mkdir -p alt/info alt/pack; echo $PWD/alt > .git/objects/info/alternates; echo \"$RUN\" > alt/info/alternates",
+    "mkdir -p .git/info; echo '*' > .git/info/exclude; echo '!*' > .git/info/sparse-checkout; git config core.sparseCheckout true",
+    "git rev-parse main > .git/shallow",
+    "git symbolic-ref HEAD 'refs/heads/$(touch${IFS}ran)'",
+    "echo 'ref: refs/heads/`touch ran`' > .git/HEAD",
+    "git branch 'x;touch${IFS}ran'; git symbolic-ref HEAD 'refs/heads/x;touch${IFS}ran'",
+    "mkdir -p .git/rr-cache .git/lfs .git/svn; echo $RUN > .git/description; echo $RUN > .git/gc.pid",
+    "echo \"$RUN\" > .git/COMMIT_EDITMSG; echo \"$RUN\" > .git/MERGE_MSG; git rev-parse main > .git/MERGE_HEAD",
+    "mkdir -p .git/rebase-merge; cd .git/rebase-merge; git rev-parse main | tee onto orig-head head > /dev/null
+     echo refs/heads/main > head-name; echo evil > strategy; echo \"-S$RUN\" > gpg_sign_opt; echo \"--x=$RUN\" > strategy_opts
+     echo exec \"$RUN\" > git-rebase-todo; echo 1 > msgnum; echo 1 > end; touch interactive",
+];
+/// What a prompt, an editor and the user do.
+const USER: &str = "git status; git log -3 --stat; git diff HEAD; git stash; git stash pop; git branch -a; git fetch --all
+    git add -A; git commit -m x; git rebase --abort; git merge --abort; git checkout -q other; git checkout -q main; git gc --auto
+    git fsck; git worktree list; git remote -v; git describe --always";
+
+#[test]
+fn the_user_s_git_runs_nothing_because_of_what_commands_may_write_in_its_folder() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    bash(&scene, "cp -a . ../seed");
+    for it in HARMLESS {
+        bash(&scene, "find . -mindepth 1 -delete; cp -a ../seed/. .");
+        let ran = scene.nvim.setup.dir().join("ran");
+        run(&scene, &format!("RUN='touch {}'\n{it}\n", ran.display()));
+        let said = bash(&scene, USER);
+        let here = scene.nvim.setup.path("ran");
+        assert!(!ran.exists() && !here.exists(), "{it}: {said}");
+    }
+}
