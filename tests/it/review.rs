@@ -10,6 +10,7 @@ mod comment;
 mod decide;
 mod files;
 mod formatted;
+mod gone;
 mod guard;
 mod in_chat;
 mod kept_text;

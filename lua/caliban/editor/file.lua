@@ -384,8 +384,9 @@ end
 ---@param buf integer
 ---@param there boolean
 ---@param path string
+---@param creates? boolean
 ---@return string?
-local function forbidden(buf, there, path)
+local function forbidden(buf, there, path, creates)
   local bo = vim.bo[buf]
   if not M.ordinary(buf) then
     return ('its buffer is a special buffer (%s)'):format(bo.buftype)
@@ -397,7 +398,7 @@ local function forbidden(buf, there, path)
     return 'there is no permission to write it'
   elseif not there and not creatable(path) then
     return 'there is no permission to create it'
-  elseif not there and not bo.modified and not M.empty(buf) then
+  elseif not (there or creates or bo.modified or M.empty(buf)) then
     return 'it is no longer on disk'
   end
 end
@@ -437,15 +438,16 @@ end
 
 --- Like `load`, but fails if the buffer or the file may not be changed.
 ---@param path string
+---@param creates? boolean whether the file is to be created
 ---@return integer? buf
 ---@return string? why this failed, as the end of a sentence
 ---@return boolean? created whether this call created the buffer
-function M.open(path)
+function M.open(path, creates)
   local buf, err, created = M.load(path)
   if not buf then
     return nil, err
   end
-  local why = forbidden(buf, vim.uv.fs_stat(path) ~= nil, path)
+  local why = forbidden(buf, vim.uv.fs_stat(path) ~= nil, path, creates)
   if why then
     if created then
       M.unload(buf, true)

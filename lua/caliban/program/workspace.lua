@@ -9,6 +9,7 @@ local names = require('caliban.editor.name')
 ---@field pending fun(buf: integer): integer the number of hunks that must not be written to disk yet
 ---@field undecided fun(buf: integer): boolean whether a hunk or the file itself waits for the user's decision
 ---@field gone fun(buf: integer): boolean whether the model has deleted the file, and the buffer only shows its text
+---@field absent fun(buf: integer): boolean whether the file is gone and the buffer only shows its text
 ---@field agreed fun(buf: integer): boolean whether the unsaved text is exactly what the user has agreed to
 ---@field saved fun(buf: integer) called after the buffer was written
 
@@ -21,6 +22,9 @@ local reviews = {
     return false
   end,
   gone = function()
+    return false
+  end,
+  absent = function()
     return false
   end,
   agreed = function()
@@ -66,7 +70,13 @@ function M.read(message)
     return decoded(message.path)
   end
   local buf = file.find(message.path, true)
-  if not buf or not api.nvim_buf_is_loaded(buf) or not file.ordinary(buf) or reviews.gone(buf) then
+  if
+    not buf
+    or not api.nvim_buf_is_loaded(buf)
+    or not file.ordinary(buf)
+    or reviews.gone(buf)
+    or reviews.absent(buf)
+  then
     return { loaded = false, pending = 0 }
   end
   local hunks = reviews.pending(buf)

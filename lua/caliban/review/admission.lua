@@ -5,6 +5,7 @@ local M = {}
 local arrival = require('caliban.review.arrival')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
+local remains = require('caliban.review.remains')
 local settlement = require('caliban.review.settlement')
 local long = require('caliban.review.hunks.long')
 local tracking = require('caliban.review.hunks.tracking')
@@ -18,6 +19,7 @@ local MANY = 500
 ---@class caliban.Reviews functions of `registry`, which requires this module
 ---@field of fun(buf: integer): caliban.Review? the review of a buffer, even if it is not open
 ---@field begin fun(item: caliban.Arriving, p: caliban.WireProposal, buf: integer, text?: string): caliban.Review
+---@field leave fun(buf: integer) removes the text of a buffer whose file is gone, and ends its review
 ---@field persist fun(r: caliban.Review): string why the file was not written; '' if it was
 ---@field look fun(r: caliban.Review, decided?: boolean): string?
 ---@field say fun(text?: string)
@@ -33,7 +35,7 @@ local MANY = 500
 ---@return caliban.Fit?
 ---@return caliban.Unfit? why the proposal does not fit; also nil if the buffer has changed meanwhile
 local function fit(reviews, item, p)
-  local buf, why, created = file.open(p.path)
+  local buf, why, created = file.open(p.path, p.create)
   if not buf then
     return nil, entry.refused(why or 'it could not be loaded')
   end
@@ -193,6 +195,9 @@ local function let_in(reviews, item, all)
   local begun, steps = {}, {} ---@type table<integer, caliban.Review>, caliban.Step[]
   for _, it in ipairs(all) do
     local r = begun[it.buf]
+    if it.plan.replaces then
+      reviews.leave(it.buf)
+    end
     if not r then
       r = reviews.begin(item, it.p, it.buf, it.plan.text)
       state.set_origin(r, r.open and r.origin or settlement.origin(it.buf, it.plan.text))
@@ -203,8 +208,9 @@ local function let_in(reviews, item, all)
   end
   local one, why = apply(steps)
   if one then
-    for _, r in pairs(begun) do
+    for buf, r in pairs(begun) do
       reviews.look(r)
+      remains.restore(buf)
     end
     if tostring(why):find('E565', 1, true) then
       error(why, 0)

@@ -5,6 +5,7 @@ local api = vim.api
 local file = require('caliban.editor.file')
 local algebra = require('caliban.review.hunks.algebra')
 local long = require('caliban.review.hunks.long')
+local remains = require('caliban.review.remains')
 local state = require('caliban.review.state')
 local tracking = require('caliban.review.hunks.tracking')
 
@@ -18,6 +19,7 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field was? caliban.Hunks the pending hunks before the change
 ---@field hunks caliban.Hunks the pending hunks after the change
 ---@field after caliban.Rope the lines after the change
+---@field replaces boolean whether the buffer's text has to be removed first, because its file is gone
 
 --- Whether the buffer and its hunks are unchanged since the plan was made.
 ---@param plan caliban.Plan
@@ -126,10 +128,11 @@ end
 --- text.
 ---@param p caliban.WireProposal
 ---@param buf integer
+---@param replaces boolean as in `caliban.Plan`
 ---@return caliban.Unfit
-local function moved(p, buf)
+local function moved(p, buf, replaces)
   local now = file.snapshot(buf)
-  if file.empty(buf) and not vim.uv.fs_stat(p.path) then
+  if (replaces or file.empty(buf)) and not vim.uv.fs_stat(p.path) then
     now.text = nil
   end
   return { 'moved', now }
@@ -157,15 +160,19 @@ end
 ---@return caliban.Unfit? unfit why the proposal cannot be applied; also nil if the buffer changed meanwhile
 function M.plan(p, buf, r)
   local tick, was = api.nvim_buf_get_changedtick(buf), r and tracking.hunks(r)
-  local lines, text = long.read(buf)
-  local fits = p.binary or current(p, buf, text, r ~= nil)
+  local replaces = p.create and remains.are_in(buf)
+  local lines, text = {}, '' ---@type string[], string
+  if not replaces then
+    lines, text = long.read(buf)
+  end
+  local fits = p.binary or replaces or current(p, buf, text, r ~= nil)
   local count = math.max(#p.hunks, 1)
   local key = require('caliban.review.verdict').new_keys(count)
   local edits = fits and long.edits(p.hunks, lines, key) or nil
   if not api.nvim_buf_is_loaded(buf) or api.nvim_buf_get_changedtick(buf) ~= tick then
     return nil
   elseif not edits then
-    return nil, moved(p, buf)
+    return nil, moved(p, buf, replaces)
   end
   local new = table.concat(vim.tbl_map(function(h)
     return h.text
@@ -173,7 +180,7 @@ function M.plan(p, buf, r)
   if not file.encodes(buf, new) then
     local why = 'its encoding (%s) cannot represent the new text'
     return nil, M.refused(why:format(vim.bo[buf].fileencoding))
-  elseif not p.whole and #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
+  elseif not p.whole and #edits == 0 and #lines > 0 and p.eol ~= file.eol(buf) then
     -- only the newline at the end differs: a hunk of the last line represents this change
     local last = { lines[#lines] }
     edits = { { start = #lines - 1, old = last, new = last, of = { key + 1 } } }
@@ -186,8 +193,9 @@ function M.plan(p, buf, r)
     key = key,
     count = #edits > 0 and count or 0,
     was = was,
-    hunks = long.stacked(lines, edits, was),
+    hunks = long.stacked(lines, edits, not replaces and was or nil),
     after = long.after(lines, edits),
+    replaces = replaces,
   }
 end
 

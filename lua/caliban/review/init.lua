@@ -10,6 +10,7 @@ require('caliban.review.restore.record')
 require('caliban.review.ui.overlay')
 require('caliban.review.ui.syntax')
 require('caliban.review.named').watch(registry.of)
+require('caliban.review.remains').watch(registry.of)
 
 M.propose, M.stopped, M.renamed = registry.propose, registry.stopped, registry.renamed
 M.accept, M.reject, M.look = registry.accept, registry.reject, registry.look

@@ -13,6 +13,7 @@ local file = require('caliban.editor.file')
 local named = require('caliban.review.named')
 local write_guard = require('caliban.review.write_guard')
 local listeners = require('caliban.review.listeners')
+local remains = require('caliban.review.remains')
 local undone = require('caliban.review.undone')
 local settlement = require('caliban.review.settlement')
 local long = require('caliban.review.hunks.long')
@@ -59,7 +60,8 @@ local function settle(r)
   if not r.deleted and not r.binary then
     written, unsaved = settlement.save(r)
     if unsaved ~= '' then
-      settlement.keep(r.buf)
+      remains.keep(r.buf)
+      remains.note(r, unsaved)
     end
   end
   local is_valid = api.nvim_buf_is_valid(r.buf)
@@ -96,7 +98,8 @@ end
 --- Called when the buffer was closed: ends its review.
 ---@param r caliban.Review
 ---@param was caliban.Hunk[] the hunks that were pending
-local function lose(r, was)
+---@param fate? 'leave'|'throw'
+local function lose(r, was, fate)
   forget(r)
   listeners.tell('closed', r)
   write_guard.clear(r.buf)
@@ -105,10 +108,24 @@ local function lose(r, was)
     whole.conclude(r, left)
   end
   if r.open then
-    verdict.decided(r, 'leave', was)
+    verdict.decided(r, fate or 'leave', was)
     settlement.report(r, false, '', left and 'whole' or 'hunks')
     M.retry()
   end
+end
+
+--- Removes the text of a buffer whose file is gone and is about to be created again, and ends its review.
+---@param buf integer
+local function leave(buf)
+  local r = M.of(buf)
+  if not (r and r.open) then
+    return remains.remove(buf)
+  end
+  local was = tracking.list(r)
+  forget(r)
+  tracking.empty(r)
+  remains.remove(buf)
+  lose(r, was, 'throw')
 end
 
 --------------------------------------------------------------------------------------------- listening
@@ -352,7 +369,8 @@ end
 ---@param item caliban.Arriving
 ---@return 'calm'|'review'|nil waits why the item waits; nil if the item is done
 local function enter(item)
-  local host = { begin = begin, persist = persist, look = M.look, of = M.of, say = say }
+  local host =
+    { begin = begin, leave = leave, persist = persist, look = M.look, of = M.of, say = say }
   while true do
     if arrival.stopped(item) then
       for _, p in ipairs(item.proposals) do
@@ -478,13 +496,5 @@ function M.of(buf)
   end
   return r
 end
-
-require('caliban.program.process').listen({
-  under_review = function()
-    return vim.tbl_map(function(r)
-      return r.path
-    end, M.open())
-  end,
-})
 
 return M

@@ -7,6 +7,7 @@ local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
 local named = require('caliban.review.named')
+local remains = require('caliban.review.remains')
 local merging = require('caliban.review.hunks.merge')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
@@ -145,8 +146,12 @@ function M.merge(r, why)
         .. ' changed on disk and can no longer be read in its encoding. The buffer keeps your text.'
     )
   elseif why == 'deleted' or not disk then
-    local gone = 'it was deleted on disk'
-    M.keep(r.buf)
+    if r.create and not r.origin then
+      -- the file is only to be created
+      return
+    end
+    local gone = remains.GONE
+    remains.keep(r.buf)
     if r.clash == gone then
       return
     end
@@ -236,7 +241,8 @@ local function write(r, disk)
     M.merge(r, 'changed')
   end
   if r.clash then
-    return r.clash, false
+    local mine = "%s, and its buffer has text of the user's own, which the user can write with :w"
+    return r.clash == remains.GONE and r.own and mine:format(r.clash) or r.clash, false
   elseif file.is_foreign(r.buf) then
     return ('there is already a file %s'):format(named.shown(r)), false
   elseif r.own then
@@ -346,7 +352,9 @@ function M.save(r)
     os.remove(r.path)
     require('caliban.editor.folders').remove(r.path)
     vim.bo[r.buf].modified = false
-    require('caliban.review.whole').discard(r)
+    if not require('caliban.review.whole').discard(r) then
+      remains.restore(r.buf)
+    end
     return false, ''
   elseif not r.clash and not state.has_acted(r) then
     -- a user who only pressed `u` has not asked Caliban to write the file
@@ -360,15 +368,6 @@ function M.save(r)
     tracking.format(r, texts[r], tracking.text(r))
   end
   return failed == '', failed
-end
-
---- Marks a buffer whose file is not on disk as modified, so that Neovim does not end without asking about its text.
----@param buf integer
-function M.keep(buf)
-  local is_loaded = api.nvim_buf_is_loaded(buf)
-  if is_loaded and not file.empty(buf) and not vim.uv.fs_stat(api.nvim_buf_get_name(buf)) then
-    vim.bo[buf].modified, vim.bo[buf].buflisted = true, true
-  end
 end
 
 --- Removes a buffer from the buffer list if it was created for the review and the user has never entered it.
@@ -448,6 +447,8 @@ end
 function M.report(r, gone, unsaved, closed)
   require('caliban.review.listeners').tell('reported', r)
   local is_loaded = api.nvim_buf_is_loaded(r.buf)
+  -- the text was removed, because the file is created again
+  local is_removed = closed ~= nil and is_loaded
   local elsewhere = is_loaded and not gone and named.elsewhere(r) or nil
   local is_here = is_loaded and names.real(api.nvim_buf_get_name(r.buf)) == names.real(r.path)
   local stat = vim.uv.fs_stat(r.path)
@@ -470,13 +471,14 @@ function M.report(r, gone, unsaved, closed)
     gone = gone,
     closed = closed ~= nil,
     whole_left = closed == 'whole',
-    absent = not (r.deleted or gone or elsewhere or r.create) and (not stat or stat.type ~= 'file'),
+    absent = not (r.deleted or gone or elsewhere or r.create or is_removed)
+      and (not stat or stat.type ~= 'file'),
     is_former_there = r.was ~= nil and not r.deleted and vim.uv.fs_lstat(r.was) ~= nil,
     outside = r.outside,
     -- the program cannot read a file whose line ends are CR alone, or whose encoding is not UTF-8, so the message
     -- contains the text
     text = is_loaded
-        and (elsewhere or unsaved ~= '' or r.deleted and r.own or is_foreign and not r.deleted)
+        and (elsewhere or is_removed or unsaved ~= '' or r.deleted and r.own or is_foreign and not r.deleted)
         and file.text(r.buf)
       or unsaved ~= '' and texts[r]
       or nil,

@@ -8,6 +8,7 @@ local disk = require('caliban.editor.disk')
 local file = require('caliban.editor.file')
 local folders = require('caliban.editor.folders')
 local names = require('caliban.editor.name')
+local remains = require('caliban.review.remains')
 local state = require('caliban.review.state')
 
 ---@class caliban.Whole
@@ -87,12 +88,23 @@ local function there(path)
   return vim.uv.fs_lstat(path) ~= nil
 end
 
---- Whether a loaded buffer has this path.
+--- A loaded buffer with this path.
+---@param path string
+---@return integer? buf
+---@return boolean taken whether the buffer's text is more than what is left of a file that is gone
+local function loaded(path)
+  local buf = file.find(path)
+  if not buf or not api.nvim_buf_is_loaded(buf) then
+    return nil, false
+  end
+  return buf, not remains.are_in(buf)
+end
+
 ---@param path string
 ---@return boolean
 local function taken(path)
-  local buf = file.find(path)
-  return buf ~= nil and api.nvim_buf_is_loaded(buf)
+  local _, is_taken = loaded(path)
+  return is_taken
 end
 
 --- Whether the file is deleted and the user can still reject the deletion.
@@ -135,6 +147,16 @@ local function free(path)
   end
 end
 
+--- Removes a buffer that only shows the text of a file that is gone. Its windows show another buffer then.
+---@param left integer
+---@param other integer
+local function replace(left, other)
+  for _, win in ipairs(vim.fn.win_findbuf(left)) do
+    pcall(api.nvim_win_set_buf, win, other)
+  end
+  pcall(api.nvim_buf_delete, left, { force = true })
+end
+
 --- Gives a buffer the new path of its file.
 ---@param buf integer
 ---@param to string
@@ -166,7 +188,7 @@ end
 ---@return string? why this failed
 local function move_file(from, to)
   -- Neovim refuses a name with a swap file only after the file is moved
-  local swap = require('caliban.editor.swap').of(to)
+  local swap = not loaded(to) and require('caliban.editor.swap').of(to)
   local refused = disk.odd(from)
     or names.strayed(from)
     or names.strayed(to)
@@ -208,9 +230,12 @@ end
 ---@param binary boolean
 ---@return string? why this failed
 local function move_both(buf, from, to, binary)
+  local left = loaded(to)
   local failed = move_file(from, to)
   if failed then
     return failed
+  elseif left then
+    replace(left, buf)
   end
   local ok, err = true, nil ---@type boolean, any
   as_ordinary(buf, function()

@@ -195,6 +195,9 @@ local function change(p, buf)
   elseif not require('caliban.review.arrival').calm(buf) then
     return 'the editor was busy'
   end
+  if plan.replaces then
+    require('caliban.review.remains').remove(buf)
+  end
   -- a separate review object is used, so that an open review of the buffer treats the change as if
   -- the user had typed it
   local r = require('caliban.review.state').new(buf, false, false)
@@ -228,7 +231,7 @@ end
 ---@return string? unsaved why the file was changed but not saved
 local function restore(p)
   local file, whole = require('caliban.editor.file'), require('caliban.review.whole')
-  local buf, why, created = file.open(p.path)
+  local buf, why, created = file.open(p.path, p.create)
   if not buf then
     return why
   end
@@ -240,7 +243,8 @@ local function restore(p)
   elseif not vim.bo[buf].modified and not p.binary then
     file.refresh(buf)
   end
-  local own = vim.bo[buf].modified
+  local is_left = p.create and require('caliban.review.remains').are_in(buf)
+  local own = vim.bo[buf].modified and not is_left
   why = names.strayed(p.path, vim.api.nvim_buf_get_name(buf))
   if why then
     return why

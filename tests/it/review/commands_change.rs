@@ -238,18 +238,22 @@ fn committed() -> Scene {
     scene
 }
 
-/// Work of the model's that a later command of the model's takes back.
-#[test]
-fn a_stash_takes_back_what_the_review_shows_and_all_of_it_is_told() {
-    let scene = committed();
-    let calls = Reply::new()
+/// A change of each kind.
+fn every_kind() -> Reply {
+    Reply::new()
         .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
         .call("w1", "write", super::scene::write("pkg/new.txt", "new\n"))
         .call("w2", "write", super::scene::write("pkg/empty.txt", ""))
         .call("d1", "delete", json!({ "path": "d.c" }))
         .call("d2", "delete", json!({ "path": "b.txt" }))
-        .call("m1", "rename", json!({ "path": "c.txt", "to": "docs/c.txt" }));
-    scene.server.reply(calls);
+        .call("m1", "rename", json!({ "path": "c.txt", "to": "docs/c.txt" }))
+}
+
+/// Work of the model's that a later command of the model's takes back.
+#[test]
+fn a_stash_takes_back_what_the_review_shows_and_all_of_it_is_told() {
+    let scene = committed();
+    scene.server.reply(every_kind());
     scene.ask_until(Reply::said("I see."), "I see.");
     scene.wait_hunks(6);
     let n = scene.server.requests().len();
@@ -257,8 +261,9 @@ fn a_stash_takes_back_what_the_review_shows_and_all_of_it_is_told() {
     let told = scene.request(n + 2).last_user_text();
     for said in [
         "The change in a.txt was undone on disk: it is not in the file.",
-        "These files changed while your command ran: a.txt, b.txt, c.txt, d.c, docs/c.txt, pkg/empty.txt, \
-         pkg/new.txt. Read them again",
+        "These files changed while your command ran: a.txt, b.txt, c.txt, d.c, docs/c.txt, pkg/empty.txt. \
+         Read them again",
+        "<context kind=\"changes\" path=\"pkg/new.txt\">\nThe file changed while your command ran:\nIt does not exist now.",
     ] {
         assert!(told.contains(said), "{told}");
     }
@@ -290,7 +295,15 @@ fn a_stash_takes_back_what_the_review_shows_and_all_of_it_is_told() {
         The user accepted the renaming of c.txt to docs/c.txt, but it is no longer so: there is no file docs/c.txt any more. c.txt exists again.
         Its buffer still holds its text, unsaved.
         </notice>
+        <context kind="changes" path="docs/c.txt">
+        The file changed since you saw it last:
+        It does not exist now.
+        </context>
         <context kind="changes" path="pkg/empty.txt">
+        The file changed since you saw it last:
+        It does not exist now.
+        </context>
+        <context kind="changes" path="pkg/new.txt">
         The file changed since you saw it last:
         It does not exist now.
         </context>

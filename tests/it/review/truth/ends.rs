@@ -223,6 +223,10 @@ fn a_verdict_on_a_file_that_is_not_there_any_more_is_told_as_not_saved() {
     expect![[r#"
         The user rejected 2 changes in a.txt: they are undone.
         a.txt is not saved (it was deleted on disk): none of your changes is on disk.
+        <context kind="changes" path="a.txt">
+        The file changed since you saw it last:
+        It does not exist now.
+        </context>
         ---
         a.txt: 2 rejected, not saved: it was deleted on disk
         ---
