@@ -62,6 +62,8 @@ struct Rules {
     open: Vec<Vec<String>>,
     all: Vec<Rule>,
     index: Index,
+    /// The rules about what is read only with consent, by the last part of their pattern.
+    lasts: Index,
 }
 
 /// A pattern of the table: consecutive parts of a path.
@@ -95,11 +97,15 @@ impl Reach {
             open: all_owned(&folders.open),
             all: Vec::new(),
             index: Index::default(),
+            lasts: Index::default(),
         };
         for row in ROWS {
             for pattern in row.paths {
                 let parts = split(pattern);
                 rules.index.add(parts.first().map_or("", |it| it), rules.all.len());
+                if row.kind == Kind::Ask {
+                    rules.lasts.add(parts.last().map_or("", |it| it), rules.all.len());
+                }
                 let parts = parts.iter().map(|it| Pattern::new(it)).collect();
                 rules.all.push(Rule { parts, row });
             }
@@ -120,6 +126,14 @@ impl Reach {
         let never = found.never.or((found.own && !found.open).then_some(OWN));
         let asked = || found.asked.map_or(Reading::Free, Reading::Asked);
         never.map_or_else(asked, Reading::Never)
+    }
+
+    /// Whether a file with this name may be one that is read only with consent, if its folder is not. This is faster than
+    /// `reading`.
+    pub fn may_ask(&self, name: &str) -> bool {
+        let folded = folded(name);
+        let is_about = |it: &Rule| it.parts.last().is_some_and(|it| it.fits(&folded));
+        self.rules.lasts.get(&folded).any(|at| is_about(&self.rules.all[at]))
     }
 
     /// Whether the files may be read for which a shell's pattern could stand.

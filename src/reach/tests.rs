@@ -338,3 +338,23 @@ fn a_pattern_of_a_shell_is_judged_by_the_names_that_it_could_stand_for() {
         assert_eq!(pattern::overlap(pattern, shell), is_one, "{pattern} {shell}");
     }
 }
+
+#[test]
+fn the_quick_look_at_a_name_passes_over_no_file_that_is_read_only_with_consent() {
+    let folders = Folders { root: "/home/me/project".into(), ..Folders::default() };
+    let reach = Reach::new(&folders);
+    let mut count = 0;
+    for pattern in ROWS.iter().filter(|it| it.kind == Kind::Ask).flat_map(|it| it.paths) {
+        let path = format!("/home/me/project/{}", pattern.trim_start_matches(['~', '/']));
+        for path in [path.replace('*', ""), path.replace('*', "x").to_uppercase()] {
+            let name = path.rsplit('/').next().unwrap();
+            let is_asked = matches!(reach.reading(Path::new(&path)), Reading::Asked(_));
+            let folder = Path::new(&path).parent().unwrap();
+            let is_inside = matches!(reach.reading(folder), Reading::Asked(_));
+            assert!(!is_asked || is_inside || reach.may_ask(name), "{path}");
+            count += usize::from(is_asked);
+        }
+    }
+    assert!(count > 300, "{count}");
+    assert!(!reach.may_ask("main.rs") && !reach.may_ask("Cargo.toml"));
+}

@@ -59,15 +59,13 @@ impl Rules {
 impl Reader<'_> {
     /// The first protected file that the command reads, and why it is protected.
     fn protected(&self, tree: &dyn Tree, reach: &Reach) -> Option<(PathBuf, &'static str)> {
+        let mut asking = Asking { reach, folder: PathBuf::new(), is_inside: false };
         if self.scope.source != Source::Folders {
-            let keep = |it: &Path| asked(reach, it).is_some() && self.reads(it);
-            let listed = tree.tracked(&self.folder, &keep);
-            if let Some(listed) = listed {
+            let mut keep = |it: &Path| asking.why(it).is_some() && self.reads(it);
+            if let Some(listed) = tree.tracked(&self.folder, &mut keep) {
                 let is_all = self.scope.source == Source::Index;
-                let mut shown = listed.into_iter().filter(|it| is_all || it.is_changed);
-                return shown
-                    .next()
-                    .and_then(|it| Some((it.path.clone(), asked(reach, &it.path)?)));
+                let shown = listed.into_iter().find(|it| is_all || it.is_changed)?;
+                return asking.why(&shown.path).map(|it| (shown.path, it));
             }
         }
         let mut left = MOST;
@@ -86,7 +84,7 @@ impl Reader<'_> {
                 }
                 if is_folder {
                     open.push_back(path);
-                } else if let Some(why) = asked(reach, &path).filter(|_| self.reads(&path)) {
+                } else if let Some(why) = asking.why(&path).filter(|_| self.reads(&path)) {
                     return Some((path, why));
                 }
             }
@@ -114,7 +112,29 @@ impl Reader<'_> {
     }
 }
 
-/// Why a file may be read only with consent.
+/// Tells which of many files may be read only with consent. Neighbours have the same folder.
+struct Asking<'a> {
+    reach: &'a Reach,
+    /// The folder of the last file.
+    folder: PathBuf,
+    /// Whether each file in it may be read only with consent.
+    is_inside: bool,
+}
+
+impl Asking<'_> {
+    /// Why a file may be read only with consent.
+    fn why(&mut self, path: &Path) -> Option<&'static str> {
+        let folder = path.parent()?;
+        if self.folder.as_os_str() != folder.as_os_str() {
+            self.is_inside = asked(self.reach, folder).is_some();
+            folder.clone_into(&mut self.folder);
+        }
+        let may_ask =
+            || path.file_name().is_some_and(|it| self.reach.may_ask(&it.to_string_lossy()));
+        (self.is_inside || may_ask()).then(|| asked(self.reach, path)).flatten()
+    }
+}
+
 fn asked(reach: &Reach, path: &Path) -> Option<&'static str> {
     match reach.reading(path) {
         Reading::Asked(why) => Some(why),

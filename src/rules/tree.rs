@@ -32,7 +32,7 @@ pub trait Tree: Send + Sync {
 
     /// Of the files that git's index names in the repository around a folder, those for which `keep` holds. `None` if there
     /// is no index, or one that cannot be read.
-    fn tracked(&self, folder: &Path, keep: &dyn Fn(&Path) -> bool) -> Option<Vec<Tracked>>;
+    fn tracked(&self, folder: &Path, keep: &mut dyn FnMut(&Path) -> bool) -> Option<Vec<Tracked>>;
 
     /// Whether there is something at this path, be it a link that leads nowhere.
     fn is_there(&self, path: &Path) -> bool;

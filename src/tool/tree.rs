@@ -27,7 +27,7 @@ impl Tree for OnDisk {
         Some(names)
     }
 
-    fn tracked(&self, folder: &Path, keep: &dyn Fn(&Path) -> bool) -> Option<Vec<Tracked>> {
+    fn tracked(&self, folder: &Path, keep: &mut dyn FnMut(&Path) -> bool) -> Option<Vec<Tracked>> {
         index::tracked(folder, keep)
     }
 

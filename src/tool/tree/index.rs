@@ -16,7 +16,7 @@ const STAT: usize = 40;
 
 /// Of the files in the index of the repository around a folder, those for which `keep` holds. `None` without an index
 /// that can be read.
-pub(super) fn tracked(folder: &Path, keep: &dyn Fn(&Path) -> bool) -> Option<Vec<Tracked>> {
+pub(super) fn tracked(folder: &Path, keep: &mut dyn FnMut(&Path) -> bool) -> Option<Vec<Tracked>> {
     let (top, own) = folder.ancestors().find_map(|it| Some((it, own_folder(it)?)))?;
     let index = own.join("index");
     let bytes = match fs::metadata(&index) {
