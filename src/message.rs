@@ -1,6 +1,7 @@
 //! The data that a model reads and writes, independent of any provider's format. These types are also the format of the
 //! session file, so their JSON is easy for people to read, edit and compare.
 
+mod aside;
 mod builtin;
 mod diff;
 mod foreign;
@@ -10,6 +11,7 @@ mod parameter;
 mod searched;
 mod stored;
 
+pub use aside::Aside;
 pub use builtin::Builtin;
 pub use diff::{DiffHunk, FileDiff, Kind};
 pub use foreign::{Foreign, Origin, is_mark, mark_of};
@@ -216,6 +218,8 @@ pub struct ToolAnswer {
     /// What the call changes in each file.
     #[serde(default)]
     pub diff: Vec<FileDiff>,
+    #[serde(default)]
+    pub shown: Option<Box<Aside>>,
 }
 
 impl ToolAnswer {

@@ -75,6 +75,7 @@ mod tests {
             reversed: false,
             session: None,
             diff: Vec::new(),
+            shown: None,
         }
     }
 

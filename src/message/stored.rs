@@ -20,8 +20,9 @@ impl Serialize for ToolAnswer {
             inquiry,
             session,
             diff,
+            shown,
         } = self;
-        let mut fields = serializer.serialize_struct("ToolAnswer", 13)?;
+        let mut fields = serializer.serialize_struct("ToolAnswer", 14)?;
         fields.serialize_field("id", id)?;
         match output {
             Some(file) => fields.serialize_field("output", file)?,
@@ -54,6 +55,9 @@ impl Serialize for ToolAnswer {
         }
         if !diff.is_empty() {
             fields.serialize_field("diff", diff)?;
+        }
+        if let Some(shown) = shown {
+            fields.serialize_field("shown", shown)?;
         }
         fields.end()
     }

@@ -31,6 +31,7 @@ pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
         reversed: false,
         session: None,
         diff: Vec::new(),
+        shown: None,
     })
 }
 

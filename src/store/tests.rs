@@ -103,6 +103,7 @@ fn answer(id: &str) -> ToolAnswer {
         reversed: false,
         session: None,
         diff: Vec::new(),
+        shown: None,
     }
 }
 

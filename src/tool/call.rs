@@ -9,7 +9,7 @@ use super::work::{Author, Deed, Reading, Work};
 use super::{Desk, Done, Tool, path};
 use crate::edit::{Edit, kept};
 use crate::event::{Access, Guarded, Plan};
-use crate::message::{CallId, Foreign, Input, Origin, Reply, ToolAnswer, ToolCall};
+use crate::message::{Aside, CallId, Foreign, Input, Origin, Reply, ToolAnswer, ToolCall};
 use crate::text::secret;
 use crate::web::address::Address;
 use serde_json::{Map, Value};
@@ -302,6 +302,7 @@ pub async fn run(desk: &Desk, call: &Call) -> Ran {
             job_end,
             decisions,
             told,
+            shown,
             locked,
             is_known,
         }) => {
@@ -309,8 +310,9 @@ pub async fn run(desk: &Desk, call: &Call) -> Ran {
             let foreign = origin.map(|from| Foreign { from, own: after.lines().count() });
             let parts = [text, after].into_iter().filter(|it| !it.is_empty());
             let text = parts.collect::<Vec<_>>().join("\n");
+            let shown = Aside::of(shown);
             let done = ToolAnswer::done(&call.made.id, text, summary);
-            let answer = ToolAnswer { fault, images, job_end, foreign, ..done };
+            let answer = ToolAnswer { fault, images, job_end, foreign, shown, ..done };
             Ran { answer, decisions, told, needed: unlocking(&call.access, locked) }
         }
         Err(said) => Ran::new(ToolAnswer::failed(&call.made.id, short(&said), "failed")),

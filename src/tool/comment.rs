@@ -38,6 +38,17 @@ pub enum Severity {
     Hint,
 }
 
+impl Severity {
+    fn word(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+            Severity::Hint => "hint",
+        }
+    }
+}
+
 /// The arguments of a comment as the model writes them.
 #[derive(Clone, Deserialize)]
 struct Written {
@@ -106,15 +117,25 @@ fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
             1 => "1 comment".to_owned(),
             n => format!("{n} comments"),
         };
+        let mut shown: Vec<String> = placed.iter().map(|it| line(desk, it)).collect();
+        shown.extend(problems.iter().map(|it| format!("not shown: {it}")));
         desk.workspace.comment(placed);
         let mut text = format!("{summary} shown to the user.");
         if !problems.is_empty() {
             text.push_str(&format!(" Not shown:\n{}", problems.join("\n")));
         }
         let keys = if desk.workspace.reviews() { " · ]d next · :copen lists" } else { "" };
-        Ok(Done::new(text, summary + keys))
+        Ok(Done { shown, ..Done::new(text, summary + keys) })
     }
     .boxed()
+}
+
+/// A comment as the chat shows it: `src/a.rs:12  hint  Unused.`
+fn line(desk: &Desk, comment: &Comment) -> String {
+    let Comment { path, line, severity, text } = comment;
+    let path = desk.shown(path);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    format!("{}:{}  {}  {}", unseen::name(&path), line + 1, severity.word(), words.join(" "))
 }
 
 /// Finds the line that a comment is about. The error begins with the name of the wrong argument.

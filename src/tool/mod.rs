@@ -149,6 +149,8 @@ pub struct Done {
     pub decisions: Vec<String>,
     /// Sentences for the user alone.
     pub told: Vec<String>,
+    /// Lines for the user alone, which the chat shows below the call's line.
+    pub shown: Vec<String>,
     /// The locked paths that a git command would change. The command did not start, and runs again if the user agrees.
     pub locked: Vec<String>,
     /// Whether the text is Caliban's own, although the tool also returns texts of others.

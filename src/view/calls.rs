@@ -377,7 +377,7 @@ impl View {
         block.tone = tone(call_line::is_failure(answer));
         block.done = true;
         let is_list = Builtin::of(&tool.name) == Some(Builtin::Todo) && !answer.failed;
-        tool.open = is_list;
+        tool.open = is_list || answer.shown.is_some();
         tool.live = String::new();
         tool.session = answer.session.clone().or(tool.session.take());
         if tool.diff.is_empty() {

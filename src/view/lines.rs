@@ -1,7 +1,7 @@
 //! The chat's lines for each kind of block.
 
 use super::{Tool, call_line};
-use crate::message::{Block as Part, Excerpt, ExcerptKind};
+use crate::message::{Block as Part, Excerpt, ExcerptKind, ToolAnswer};
 use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
 use crate::text::{grouped, unseen};
@@ -13,6 +13,8 @@ pub(super) const MORE: &str = "…";
 pub(super) const ARGUMENT: usize = 60;
 /// The most lines of a prompt that are painted.
 const PROMPT: usize = 300;
+/// The most lines of a plan that are shown with the user's comment on them.
+const QUOTED: usize = 3;
 /// The most characters of one line of a prompt or a result that are painted.
 const LINE: usize = 2000;
 
@@ -75,7 +77,7 @@ pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
     });
     let typed = keywords.find(|it| it.starts_with('/'));
     let mut lines = Vec::new();
-    let mut below = Vec::new();
+    let (mut below, mut remarks) = (Vec::new(), Vec::new());
     for block in blocks {
         match block {
             Part::Text { text } => lines.extend(prompt(typed.unwrap_or(text))),
@@ -89,14 +91,33 @@ pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
                 ..
             }) => (),
             Part::Excerpt(it) if it.kind == ExcerptKind::Answers => lines.extend(prompt(&it.text)),
+            Part::Excerpt(it) if it.kind == ExcerptKind::Remark => remarks.extend(remark(it)),
             Part::Excerpt(excerpt) => below.push(format!("▏{}", sized(excerpt))),
             _ => (),
         }
     }
+    lines.append(&mut remarks);
     if lines.is_empty() && !below.is_empty() {
         lines.push("(context)".into());
     }
     (lines, below)
+}
+
+/// The lines of a comment on a plan: the beginning of the lines that it is about, and the user's words.
+fn remark(it: &Excerpt) -> Vec<String> {
+    let about = it.lines.map_or(0, |(first, last)| last.saturating_sub(first) as usize + 1);
+    let is_quoted = |it: &&str| it.starts_with('>');
+    let quoted: Vec<&str> = it.text.lines().take(about).take_while(is_quoted).collect();
+    let words: Vec<&str> = it.text.lines().skip(quoted.len()).collect();
+    let mut lines = vec![String::new()];
+    lines.extend(quoted.iter().take(QUOTED).map(|it| clip(&flat(it), 2 * ARGUMENT)));
+    match quoted.len().saturating_sub(QUOTED) {
+        0 => (),
+        1 => lines.push(format!("> {MORE} 1 more line")),
+        more => lines.push(format!("> {MORE} {more} more lines")),
+    }
+    lines.extend(prompt(&words.join("\n")));
+    lines
 }
 
 /// The lines of a prompt. Only the beginning of a very long prompt is shown; the model gets all of it.
@@ -273,6 +294,9 @@ pub(super) fn opened(tool: &Tool, diff: Vec<String>, limit: usize) -> Vec<String
     let mut lines = diff;
     lines.extend(call_line::why_outside(tool));
     match &tool.answer {
+        Some(ToolAnswer { shown: Some(shown), .. }) => {
+            lines.extend(shown.0.iter().map(|it| flat(it)));
+        }
         Some(answer) => lines.extend(clean(&answer.text).lines().map(str::to_owned)),
         None => lines.extend(tool.live.lines().map(str::to_owned)),
     }

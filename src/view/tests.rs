@@ -148,6 +148,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         reversed: false,
         session: None,
         diff: Vec::new(),
+        shown: None,
     };
     Event::Answered { turn: TurnId(1), answer }
 }

@@ -332,3 +332,35 @@ fn slash_clear_removes_the_review_comments() {
     nvim.wait(|it| shown(it).is_empty(), "no comments");
     assert!(fs::metadata(nvim.setup.path("a.txt")).is_ok());
 }
+
+#[test]
+fn the_texts_of_review_comments_are_in_the_chat_also_after_a_restart() {
+    for (columns, rows) in [(80, 24), (60, 20)] {
+        let server = Server::start();
+        let nvim = Nvim::start(&repository().anthropic(&server).size(columns, rows));
+        let comments = json!({ "comments": [
+            // the number of the line is wrong, but its text is right
+            comment("a.txt", 7, "TWO", "error", "Callers expect\nlower case."),
+            comment("b c.txt", 1, "x", "hint", "A \u{202e}smaller remark."),
+            comment("a.txt", 1, "zero", "warning", "There is no such line."),
+        ] });
+        server.reply(Reply::new().call("c1", "comment", comments));
+        review(&nvim, &server, "/review");
+        let told = "
+    a.txt:2  error  Callers expect lower case.
+    b c.txt:1  hint  A [U+202E]smaller remark.
+    not shown: comments[2].code: `a.txt` has no line with this text. Copy one line of the file as it is now, and give its number.
+";
+        nvim.wait_transcript(told);
+        nvim.wait_screen("a.txt:2  error  Callers expect lower case.");
+        assert!(nvim.quit_with(":qa<CR>").success());
+        nvim.wait_program_end();
+        let nvim = Nvim::start(&nvim.setup);
+        nvim.keys(":Caliban<CR>");
+        nvim.wait_transcript(told);
+        // the lines belong to the call: they are closed with it
+        nvim.go_to_transcript("▾ comment");
+        nvim.keys("<CR>");
+        nvim.wait(|it| !it.transcript().contains("lower case"), "the call closed");
+    }
+}

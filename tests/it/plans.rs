@@ -160,7 +160,7 @@ fn comments_on_lines_and_words_go_back_with_the_plan_and_a_new_plan_follows() {
     nvim.keys("smaller, please<CR>");
     nvim.wait(|nvim| nvim.plan().contains("- `a.txt`: all"), "the new plan");
     nvim.wait_plan();
-    assert!(!nvim.screen().contains("not this file"), "comments are on the old plan");
+    assert!(!nvim.screen().contains("▏ not this file"), "comments are on the old plan");
     let said = server.requests()[1].last_user_text();
     expect![[r#"
         <comment kind="plan" lines="10-10">

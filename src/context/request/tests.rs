@@ -36,6 +36,7 @@ fn answer(id: &str, text: &str) -> Block {
         reversed: false,
         session: None,
         diff: Vec::new(),
+        shown: None,
     })
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::event::{Queued, TurnId};
 use crate::message::{
-    DiffHunk, FileDiff, Foreign, Image, Inquiry, Kind, Message, Origin, Role, Searched,
+    Aside, DiffHunk, FileDiff, Foreign, Image, Inquiry, Kind, Message, Origin, Role, Searched,
 };
 use crate::session::Phase;
 use proptest::prelude::*;
@@ -63,6 +63,7 @@ fn answered() -> impl Strategy<Value = ToolAnswer> {
             inquiry: asks.then(|| Box::new(Inquiry { marked: vec![1], ..Inquiry::default() })),
             session: is_task.then_some(said),
             diff: if edits { vec![diff] } else { Vec::new() },
+            shown: Aside::of(if edits { vec!["a.txt:1".into()] } else { Vec::new() }),
         }
     })
 }

@@ -162,6 +162,7 @@ impl Driven {
                     reversed: false,
                     session: None,
                     diff: Vec::new(),
+                    shown: None,
                 };
                 self.step(session::Input::Answered { turn, answer });
             }

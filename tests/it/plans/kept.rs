@@ -40,6 +40,42 @@ fn an_undecided_plan_survives_a_restart_with_edits_and_comments() {
 }
 
 #[test]
+fn the_message_that_sends_a_plan_back_shows_the_comments_also_after_a_restart() {
+    let server = Server::start();
+    let list = "- `a.txt`: one\n- `b.txt`: two\n- `c.txt`: three\n- `d.txt`: four";
+    let nvim = waiting(&server, wide(), list);
+    nvim.keys(":Caliban plan<CR>");
+    nvim.wait_markdown();
+    nvim.keys("/b.txt<CR>:Caliban comment > not this file<CR>");
+    nvim.wait_screen("▏ > not this file");
+    nvim.keys("gg/a.txt<CR>V3j\\cin which order?<CR>");
+    nvim.wait_screen("▏ in which order?");
+    server.reply(planned("p2", "- `a.txt`: all"));
+    nvim.keys("\\r");
+    nvim.wait_screen("Change the plan: ");
+    nvim.keys("smaller, please<CR>");
+    let sent = "Change the plan: smaller, please
+
+> - `a.txt`: one
+> - `b.txt`: two
+> - `c.txt`: three
+> … 1 more line
+in which order?
+
+> - `b.txt`: two
+> not this file
+";
+    nvim.wait_transcript(sent);
+    nvim.wait_plan();
+    assert!(!nvim.screen().contains("▏plan"), "{}", nvim.screen());
+    assert!(nvim.quit_with(":qa<CR>").success());
+    nvim.wait_program_end();
+    let nvim = Nvim::start(&nvim.setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript(sent);
+}
+
+#[test]
 fn caliban_run_in_plan_mode_prints_the_plan_and_ends() {
     let server = Server::start();
     server.reply(planned("p1", "- one"));
