@@ -7,7 +7,6 @@ pub mod ran;
 mod redact;
 pub mod report;
 
-use crate::context::size::Scale;
 use crate::event::{Access, End, Event, Guarded, SessionId, TurnId};
 use crate::message::{self, Block, CallId, Excerpt, Reply, Role};
 use crate::session::{Effect, Input, Phase, Session};
@@ -307,12 +306,11 @@ impl Conversation {
     }
 
     fn show_glance(&self) {
-        let scale = Scale::of(&self.session);
         self.glance.send_if_modified(|it| {
             let known = self.session.known.keys();
-            let is_new = it.scale != scale || !it.known.iter().eq(known.clone());
+            let is_new = !it.known.iter().eq(known.clone());
             if is_new {
-                *it = Glance { known: known.cloned().collect(), scale };
+                *it = Glance { known: known.cloned().collect() };
             }
             is_new
         });

@@ -130,12 +130,6 @@ impl Scale {
     }
 }
 
-impl Default for Scale {
-    fn default() -> Scale {
-        Scale::ASSUMED
-    }
-}
-
 /// The tokens of the next request. `tools` is the size of its tools in bytes.
 pub fn of_next(session: &Session, tools: u64) -> u64 {
     let scale = Scale::of(session);

@@ -2,7 +2,7 @@
 //! a test.
 
 use super::ran::Ran;
-use crate::context::size::{Fill, Scale};
+use crate::context::size::Fill;
 use crate::event::{Delta, Event, Grant, Mode, PlanStage, Queued, Remark, SessionId};
 use crate::message::inquiry::AnswerOption;
 use crate::message::{CallId, Excerpt, ExcerptKind};
@@ -411,13 +411,11 @@ pub struct UndoOffer {
     pub files: Vec<String>,
 }
 
-/// What the composer needs to know of a conversation, to show the sizes of mentions and to complete paths.
+/// What the composer needs to know of a conversation, to complete paths.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Glance {
     /// The files that the model has seen or edited.
     pub known: Vec<PathBuf>,
-    /// Estimates how many tokens a text has for the conversation's model.
-    pub scale: Scale,
 }
 
 /// A request of an agent to the program.

@@ -4,12 +4,11 @@
 use super::Program;
 use crate::context::mention::{self, Brought};
 use crate::context::request;
-use crate::context::size::Scale;
 use crate::context::slash::{self, Parsed, Slash};
 use crate::nvim::wire::{ToNvim, Weigh, Weighed, Weight};
 use crate::text::unseen;
 use crate::tool::Desk;
-use crate::view::{grouped, sized_as};
+use crate::view::{sized, sized_together};
 
 /// The most mentions in a text whose sizes are computed, and the most bytes of a preview.
 const MOST: usize = 50;
@@ -20,10 +19,9 @@ impl Program {
     /// sizes ends the work on an older one. Work on a preview is never ended.
     pub(super) fn weigh(&mut self, question: Weigh) {
         let Some(desk) = self.desk_of(Some(&question.session)) else { return };
-        let scale = self.glance(Some(&question.session)).scale;
         let (editor, is_preview) = (self.editor.clone(), question.preview.is_some());
         let work = tokio::spawn(async move {
-            editor.tell(ToNvim::Weighed(weighed(&desk, question, scale).await));
+            editor.tell(ToNvim::Weighed(weighed(&desk, question).await));
         });
         if is_preview {
             return;
@@ -34,7 +32,7 @@ impl Program {
     }
 }
 
-async fn weighed(desk: &Desk, question: Weigh, scale: Scale) -> Weighed {
+async fn weighed(desk: &Desk, question: Weigh) -> Weighed {
     let Weigh { id, session, text, preview } = question;
     // the `@` before the name of an agent begins no mention
     let is_agent = matches!(slash::parse(&text), Parsed::Known(Slash::New | Slash::Agents, _));
@@ -52,21 +50,17 @@ async fn weighed(desk: &Desk, question: Weigh, scale: Scale) -> Weighed {
         }
         unseen::spelt_out(&all).0.into_owned()
     });
-    let mentions = brought.into_iter().map(|it| weight(it, scale)).collect();
+    let mentions = brought.into_iter().map(weight).collect();
     Weighed { id, session, mentions, preview }
 }
 
-fn weight(it: Brought, scale: Scale) -> Weight {
+fn weight(it: Brought) -> Weight {
     let Brought { written, excerpts, problems } = it;
     let is_wrong = !problems.is_empty();
     let about = match excerpts.as_slice() {
         _ if is_wrong => problems.join(" "),
-        [one] => sized_as(one, scale.of_text(&one.text)),
-        all => {
-            let bytes = all.iter().map(|it| it.text.len() as u64).sum();
-            let tokens = grouped(scale.tokens(bytes));
-            format!("{} parts  {tokens} tokens", all.len())
-        }
+        [one] => sized(one),
+        all => sized_together(all),
     };
     Weight { written, about, is_wrong }
 }

@@ -132,13 +132,20 @@ fn prompt(text: &str) -> Vec<String> {
     lines
 }
 
-/// An excerpt's name and size: `src/a.rs:10-40  31 lines  120 tokens`, and what was cut. A token has about four bytes.
-pub fn sized(excerpt: &Excerpt) -> String {
-    sized_as(excerpt, excerpt.text.len().div_ceil(4) as u64)
+/// The tokens of a text in a chip: one for every four bytes. The estimate is the same for each model, so that a chip in
+/// the composer has the number that it has below the sent message.
+fn tokens(text: &str) -> u64 {
+    text.len().div_ceil(4) as u64
 }
 
-/// Like `sized`, with this number of tokens for the text.
-pub fn sized_as(excerpt: &Excerpt, tokens: u64) -> String {
+/// The number of several excerpts, and their size: `3 parts  120 tokens`.
+pub fn sized_together(excerpts: &[Excerpt]) -> String {
+    let all = excerpts.iter().map(|it| tokens(&it.text)).sum();
+    format!("{} parts  {}", excerpts.len(), in_words(all))
+}
+
+/// An excerpt's name and size: `src/a.rs:10-40  31 lines  120 tokens`, and what was cut.
+pub fn sized(excerpt: &Excerpt) -> String {
     if excerpt.kind == ExcerptKind::Hunk {
         return comment(excerpt);
     }
@@ -149,8 +156,11 @@ pub fn sized_as(excerpt: &Excerpt, tokens: u64) -> String {
     let lines = excerpt.text.lines().count();
     let range = excerpt.lines.map(|it| format!(":{}", span(it))).unwrap_or_default();
     let name = flat(&format!("{}{range}", excerpt.path));
-    let size =
-        format!("{lines} {}  {}", if lines == 1 { "line" } else { "lines" }, in_words(tokens));
+    let size = format!(
+        "{lines} {}  {}",
+        if lines == 1 { "line" } else { "lines" },
+        in_words(tokens(&excerpt.text))
+    );
     let note = flat(&excerpt.note);
     let has_text = !excerpt.text.is_empty() || excerpt.note.is_empty();
     let parts = [

@@ -20,7 +20,7 @@ mod tests;
 pub use crate::text::grouped;
 pub use call_line::{CallLine, begun, called};
 pub use diff::DiffRows;
-pub use lines::{clean, sized, sized_as};
+pub use lines::{clean, sized, sized_together};
 pub use paint::{Asks, BlockUpdate, Shape, WorkerRow};
 
 use crate::event::{Delta, End, Event, Queued};

@@ -181,3 +181,32 @@ fn the_chip_of_a_selection_or_a_long_command_is_the_same_before_and_after_sendin
     nvim.wait_transcript("Seen.");
     nvim.wait(|it| chips(it) == before, &format!("{before:?}"));
 }
+
+#[test]
+fn the_chip_of_a_mention_has_the_same_tokens_before_and_after_sending() {
+    let server = Server::start();
+    // the provider counts many more tokens than one for four bytes
+    server.reply(Reply::said("First.").usage(20_000, 10));
+    server.reply(Reply::said("Second."));
+    let setup = Setup::new().file("a.txt", "0123456789\n".repeat(40));
+    let setup = setup.file("c.txt", "word\n".repeat(1000)).anthropic(&server).size(80, 24);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit a.txt<CR>");
+    nvim.ask("go", "First.");
+    nvim.keys(":Caliban<CR>");
+    nvim.keys("i@a.txt and @c.txt:1-900 <Esc>");
+    let tokens = |it: &Nvim| -> Vec<String> {
+        let screen = it.screen();
+        let rows = screen.lines().filter(|it| it.contains('▏') && it.contains(" tokens"));
+        let words = rows
+            .map(|it| it.split(" tokens").next().unwrap().rsplit(' ').next().unwrap().to_owned());
+        words.collect()
+    };
+    nvim.wait(|it| tokens(it).len() == 2, "two chips");
+    let before = tokens(&nvim);
+    assert_eq!(before, ["110", "1.1k"]);
+    nvim.keys("<CR>");
+    nvim.wait_transcript("Second.");
+    nvim.wait_gone("<C-x> removes");
+    nvim.wait(|it| tokens(it) == before, &format!("{before:?}"));
+}
