@@ -404,6 +404,37 @@ local subcommands = {
   },
 }
 
+--- The subcommands that do not take any text, by the most words after their names.
+---@type table<integer, string>
+local most = {
+  [0] = 'add close follow fork jobs next paste prev project request restart review rewind skills '
+    .. 'stop toggle workers',
+  [1] = 'accept agents approve delete log mode new resume todo',
+}
+
+--- Why a subcommand is not carried out with these words: it would leave some of them out.
+---@param name string
+---@param call caliban.Invocation
+---@return string?
+local function misfit(name, call)
+  local words, limit = call.words, nil ---@type string[], integer?
+  for count, all in pairs(most) do
+    limit = vim.list_contains(vim.split(all, ' '), name) and count or limit
+  end
+  if name == 'plan' and words[1] == 'drop' then
+    limit = 1
+  elseif name == 'new' and vim.startswith(words[1] or '', '@') then
+    limit = 2
+  end
+  if not limit or #words <= limit then
+    return nil
+  end
+  local slash = name == 'review' and ' `/review` in the chat has the model review a diff.' or ''
+  local text = '`%s` means nothing after `:Caliban %s`. Nothing was done.%s'
+  local known = table.concat(vim.list_extend({ name }, vim.list_slice(words, 1, limit)), ' ')
+  return text:format(table.concat(words, ' ', limit + 1), known, slash)
+end
+
 ---@return string[]
 local function names()
   local list = vim.tbl_keys(subcommands)
@@ -437,6 +468,10 @@ function M.run(opts)
   if not subcommand then
     local hint = require('caliban.editor.nearest').hint(name, names())
     return say((":Caliban has no subcommand '%s'.%s"):format(name, hint))
+  end
+  local why = misfit(name, call)
+  if why then
+    return say(why)
   end
   subcommand.run(call)
 end

@@ -31,6 +31,9 @@ pub(super) fn sent(agent: &mut Agent, text: String, context: Vec<Excerpt>, steer
         Parsed::Known(Slash::Skill, rest) => !rest.is_empty(),
         Parsed::Known(..) => false,
     };
+    if let Some(why) = slash::misfit(&text).filter(|_| !is_comment) {
+        return agent.conversation.bounce(text, context, why);
+    }
     let conversation = &mut agent.conversation;
     if let (true, Some(store)) = (is_prompt && !is_comment, &conversation.store)
         && let Err(error) = store.remember(&text)

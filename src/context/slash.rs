@@ -46,6 +46,20 @@ impl Slash {
         matches!(self, Context | ContextSize | Copy | Exit | Export | Fork | Help | History)
             || matches!(self, New | Save | Sessions | Usage | Agents | Mcp)
     }
+
+    /// Whether the command uses the words after its name, or says itself that they are wrong.
+    fn takes(self, words: &str) -> bool {
+        use Slash::{
+            Clear, ContextSize, Copy, Exit, Fork, Help, History, Jobs, Mcp, Rules, Skills,
+        };
+        use Slash::{System, Uncompact, Usage};
+        match self {
+            System => matches!(words, "" | "new"),
+            Clear | ContextSize | Copy | Exit | Fork | Help | History | Jobs | Mcp | Rules
+            | Skills | Uncompact | Usage => words.is_empty(),
+            _ => true,
+        }
+    }
 }
 
 /// What a command's first argument names, so that completion can offer it.
@@ -298,6 +312,20 @@ pub fn parse(text: &str) -> Parsed<'_> {
     }
 }
 
+/// Why the built-in command at the beginning of a text is not carried out: the words after its name mean nothing to it,
+/// so the user means something else. `None` if it is carried out.
+pub fn misfit(text: &str) -> Option<String> {
+    let Parsed::Known(slash, words) = parse(text) else { return None };
+    let name = text.split_whitespace().next().unwrap_or_default();
+    (!slash.takes(words)).then(|| {
+        let taken = if slash == Slash::System { "only the word `new`" } else { "no words" };
+        format!(
+            "`{name}` takes {taken} after it. Nothing was done. Delete the words, or delete `{name}` to send them as a \
+             message."
+        )
+    })
+}
+
 /// The agent and the name in the arguments of `/new`: `@agent name`, where either may be missing.
 pub fn new(rest: &str) -> (Option<String>, Option<String>) {
     let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -364,6 +392,18 @@ mod tests {
         assert_eq!(parse("say /new"), Parsed::Prompt);
         assert_eq!(parse("/git:fix  12 a\nb"), Parsed::Other("git:fix", "12 a\nb"));
         assert_eq!(parse("/note: a"), Parsed::Prompt);
+    }
+
+    #[test]
+    fn a_command_takes_the_words_after_it_or_says_that_it_does_not() {
+        let refused = TABLE.iter().filter(|it| misfit(&format!("/{} do x", it.name)).is_some());
+        let refused: Vec<&str> = refused.map(|it| it.name).collect();
+        assert_eq!(
+            refused.join(" "),
+            "help system fork copy history clear usage context_size jobs skills rules exit mcp quit uncompact"
+        );
+        assert!(TABLE.iter().all(|it| misfit(&format!("/{} ", it.name)).is_none()));
+        assert_eq!((misfit("/system new"), misfit("do /clear x")), (None, None));
     }
 
     #[test]

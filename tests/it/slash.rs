@@ -71,3 +71,87 @@ fn slash_reset_begins_a_new_conversation_and_keeps_the_old_one() {
     nvim.ask("three", "Third.");
     assert!(server.requests()[2].outline().contains("First."));
 }
+
+#[test]
+fn a_command_that_takes_no_words_gives_them_back_and_does_nothing() {
+    let server = Server::start();
+    let setup = Setup::new().file("a.txt", "one\n").anthropic(&server).size(80, 24);
+    let nvim = Nvim::start(&setup);
+    server.reply(Reply::said("First."));
+    nvim.ask("@a.txt hello", "First.");
+    let before = nvim.transcript();
+    nvim.keys(":Caliban<CR>");
+    for text in [
+        "/help me with the tests",
+        "/clear all of it",
+        "/copy that",
+        "/exit now",
+        "/fork it",
+        "/history of a.txt",
+        "/jobs stop 1",
+        "/mcp add x",
+        "/rules are made",
+        "/skills for tests",
+        "/system of units",
+        "/uncompact it",
+        "/usage today",
+        "/context_size please",
+    ] {
+        nvim.keys(&format!("i{text}<C-s>"));
+        let name = text.split(' ').next().unwrap();
+        nvim.wait_screen(&format!("! {name} takes "));
+        nvim.wait(|it| it.composer() == text, &format!("{text:?} in the composer"));
+        nvim.keys("<Esc>:%delete<CR>");
+        nvim.wait_gone("Nothing was done.");
+    }
+    assert_eq!((nvim.transcript(), server.count()), (before, 1));
+    server.reply(Reply::said("Second."));
+    nvim.keys("i/plan do x<C-s>");
+    nvim.wait_transcript("Second.");
+    let said = server.requests()[1].last_user_text();
+    assert!(said.ends_with("do x") && said.contains("Plan mode is on"), "{said}");
+}
+
+#[test]
+fn each_subcommand_takes_its_words_or_names_those_that_mean_nothing() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(120, 36));
+    nvim.keys(":Caliban<CR><Esc>");
+    nvim.wait_phase("idle");
+    let names =
+        nvim.lua_str("return table.concat(vim.fn.getcompletion('Caliban ', 'cmdline'), ' ')");
+    let (taking, others): (Vec<&str>, Vec<&str>) =
+        names.split(' ').partition(|it| TAKING.contains(it));
+    assert_eq!(taking, TAKING);
+    for name in others {
+        let words = if name == "new" { "@zza zzb zzc" } else { "zza zzb zzc" };
+        nvim.lua("vim.cmd('messages clear')", &[]);
+        nvim.keys(&format!(":Caliban {name} {words}<CR>"));
+        let said = |it: &Nvim| it.lua_str("return vim.fn.execute('messages')");
+        nvim.wait(
+            |it| said(it).contains(&format!("zzc means nothing after :Caliban {name}")),
+            &format!("what :Caliban {name} says about its words"),
+        );
+        assert!(!nvim.is_blocked(), "{name}");
+    }
+    assert_eq!((nvim.session().as_str(), nvim.phase().as_str()), ("main", "idle"));
+}
+
+/// The subcommands that take a text, and those that say themselves which words they know.
+const TAKING: [&str; 15] = [
+    "answer",
+    "ask",
+    "comment",
+    "connect",
+    "deny",
+    "export",
+    "model",
+    "permissions",
+    "plan",
+    "reject",
+    "rename",
+    "run",
+    "sessions",
+    "steer",
+    "undo",
+];
