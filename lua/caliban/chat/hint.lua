@@ -114,10 +114,36 @@ local function in_transcript(chat)
   return enter and { 'i write', enter, ']] [[ messages' } or { 'i write', ']] [[ messages' }
 end
 
---- The keys and commands while the cursor is outside of the chat.
+--- The commands that answer a question: from outside of the chat its keys do not work.
+---@type table<'question'|'consent', caliban.KeyWords[]>
+local answering = {
+  question = { { ':Caliban answer offers the answers', ':Caliban answer' } },
+  consent = { ':Caliban approve', ':Caliban deny' },
+}
+
+--- The commands that lead to what the user has to decide on, if it is not on the screen: those that answer a question
+--- whose end no window shows, or the one that shows the plan.
+---@param chat caliban.Chat
+---@param waits 'question'|'plan'|'consent'
+---@return caliban.KeyWords[]
+local function commands(chat, waits)
+  if waits ~= 'plan' then
+    return require('caliban.chat.reading').hidden_keys(chat) and answering[waits] or {}
+  end
+  local plan = require('caliban.editor.name').buffer(('caliban://%s/plan'):format(chat.session))
+  local is_shown = plan and vim.fn.bufwinid(plan) > 0
+  return is_shown and {} or { { ':Caliban plan shows the plan', ':Caliban plan' } }
+end
+
+--- The keys and commands while the cursor is outside of the chat. A buffer of Caliban's with keys of its own has them in
+--- `vim.b.caliban_keys`.
 ---@param chat caliban.Chat
 ---@return caliban.KeyWords[]
 local function outside(chat)
+  local own = vim.b.caliban_keys ---@type caliban.KeyWords[]?
+  if own then
+    return vim.list_extend({ unpack(own) }, { { ':Caliban to the chat', ':Caliban' } })
+  end
   local phase = chat.status and chat.status.phase or 'idle' --[[@as string]]
   local overlay = package.loaded['caliban.review.ui.overlay']
   local all = overlay and overlay.keys() or {} ---@type caliban.KeyWords[]
@@ -126,9 +152,11 @@ local function outside(chat)
   elseif phase == 'reviewing' and #all == 0 then
     all = { { ':Caliban next goes to the changes', ':Caliban next' } }
   end
+  local waits = not chat.reading and due(chat) or nil
+  vim.list_extend(all, waits and commands(chat, waits) or {})
   table.insert(all, { ':Caliban to the chat', ':Caliban' })
   -- while a plan or a question of the model waits, no turn runs
-  local runs = phase ~= 'idle' and vim.F.if_nil(due(chat), 'consent') == 'consent'
+  local runs = phase ~= 'idle' and (waits or 'consent') == 'consent'
   table.insert(all, runs and ':Caliban stop' or nil)
   return all
 end

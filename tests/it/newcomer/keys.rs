@@ -1,9 +1,11 @@
 //! Each key that a line of keys names works where the line names it, and does there what the line says.
 
 use super::{keys, small, wait_keys};
+use crate::asks::{ask, question};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
+use crate::plans::planned;
 use crate::review::scene::Scene;
 use serde_json::json;
 
@@ -131,5 +133,50 @@ fn the_cursor_in_the_list_shows_its_hunk_in_the_window_of_the_file() {
     for (key, line) in [("<Tab>", "- l30."), ("j", "- l60."), ("k", "- l30.")] {
         nvim.keys(key);
         nvim.wait_screen(line);
+    }
+}
+
+#[test]
+fn outside_of_the_chat_the_line_of_keys_names_commands_for_what_is_not_on_the_screen() {
+    for (columns, rows) in [(80, 24), (60, 20)] {
+        let server = Server::start();
+        let row = usize::from(rows) - 2;
+        let line = |it: &Nvim| it.screen().lines().nth(row).unwrap_or_default().trim().to_owned();
+        let wait = |nvim: &Nvim, want: &str| {
+            let at = format!("the keys {want:?} at {columns}x{rows}");
+            nvim.wait(|it| line(it).starts_with(want), &at);
+        };
+        let long = "a reason that takes a row of the screen or even two of them ".repeat(3);
+        let mut asked = question(&format!("{long}{long}"), &["Cents", "Floats", "Words", "None"]);
+        for option in asked["options"].as_array_mut().unwrap() {
+            option["description"] = json!(long);
+        }
+        server.reply(ask("c1", &[asked]));
+        let nvim = Nvim::start(&small(&server).size(columns, rows));
+        nvim.keys(":edit a.txt<CR>:Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_asked("? a reason");
+        nvim.keys("<C-w>t");
+        wait(&nvim, ":Caliban answer offers the answers · :Caliban to the chat");
+        let script = (1..40).fold("cat <<X".to_owned(), |all, n| format!("{all}\nline {n}"));
+        let call = json!({ "command": format!("{script}\nX\ntouch b.txt") });
+        server.reply(Reply::new().call("c2", "shell", call));
+        nvim.keys(":Caliban answer<CR>");
+        nvim.wait_screen("2: Floats");
+        nvim.keys("2<CR>");
+        nvim.wait_screen("cat <<X");
+        wait(&nvim, ":Caliban approve · :Caliban deny · :Caliban");
+        nvim.keys(":Caliban stop<CR>");
+        wait(&nvim, ":Caliban to the chat");
+        nvim.wait_phase("idle");
+        server.reply(planned("p1", "- one"));
+        nvim.keys(":Caliban<CR>i/plan go<C-s><Esc>");
+        nvim.wait_screen("Plan · waits");
+        nvim.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('a.txt'))", &[]);
+        wait(&nvim, ":Caliban to the chat");
+        nvim.keys("<C-w>t:close<CR>");
+        nvim.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('a.txt'))", &[]);
+        wait(&nvim, ":Caliban plan shows the plan · :Caliban");
+        nvim.keys(":Caliban plan<CR>");
+        nvim.wait_screen("Plan · waits");
     }
 }
