@@ -80,6 +80,51 @@ const WINDOWS: &str = "return vim.tbl_map(function(win)
     end, vim.api.nvim_list_wins())";
 
 #[test]
+fn a_message_in_several_rows_covers_no_keys_and_no_state_of_the_chat() {
+    for (columns, rows) in [(80, 24), (60, 20), (120, 36), (40, 30)] {
+        let scene = Scene::two_hunks(|it| it.size(columns, rows));
+        let nvim = &scene.nvim;
+        nvim.keys(":Caliban<CR><Esc>");
+        nvim.wait_screen("g? keys");
+        let bars = |nvim: &Nvim| -> Vec<String> {
+            let screen = nvim.screen();
+            let is_bar = |it: &&str| {
+                ["g? keys", "waiting for you", "────"].iter().any(|part| it.contains(part))
+            };
+            screen.lines().filter(is_bar).map(str::to_owned).collect()
+        };
+        nvim.wait(|it| bars(it).len() == 3, "the state, the rule and the keys");
+        let before = bars(nvim);
+        for count in [1, 2, 4] {
+            let words = "a message that has many words ".repeat(count * usize::from(columns) / 30);
+            let text = format!("{words} and an end.");
+            nvim.lua("require('caliban.editor.notify').show(...)", &[text.as_str().into()]);
+            let has = |nvim: &Nvim| packed(&nvim.screen()).contains(&packed(&text));
+            nvim.wait(has, &format!("{text:?} at {columns}x{rows}"));
+            assert_eq!(bars(nvim), before, "{}", nvim.screen());
+            nvim.keys("j");
+            nvim.wait_gone("an end.");
+            assert_eq!(bars(nvim), before, "{}", nvim.screen());
+        }
+        // while the cursor is elsewhere, the rows cover the composer, not the text above it
+        nvim.keys("<C-w>t");
+        nvim.wait_screen(":Caliban to the chat");
+        let text = "a message that has many words ".repeat(usize::from(columns) / 20);
+        nvim.lua("require('caliban.editor.notify').show(...)", &[text.as_str().into()]);
+        let has = |nvim: &Nvim| packed(&nvim.screen()).contains(&packed(&text));
+        nvim.wait(has, &format!("{text:?} at {columns}x{rows}"));
+        let screen = nvim.screen();
+        let row = |text: &str| screen.lines().position(|it| it.contains(text));
+        let first = row("a message that").unwrap();
+        let last = screen.lines().count()
+            - 1
+            - screen.lines().rev().position(|it| it.contains("words")).unwrap();
+        assert_eq!(row(":Caliban to the chat"), Some(last + 1), "{screen}");
+        assert!(first >= usize::from(rows) - 7, "{screen}");
+    }
+}
+
+#[test]
 fn one_module_shows_all_messages() {
     let mut files: Vec<PathBuf> = vec![root().join("lua")];
     let mut showing = Vec::new();

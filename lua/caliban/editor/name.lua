@@ -147,6 +147,24 @@ function M.statusline(win, format, ...)
   return format ~= nil
 end
 
+--- The rows of the screen, from 0, that have a winbar or a statusline of Caliban's: the states and the keys.
+---@return integer[]
+function M.bars()
+  local rows = {} ---@type integer[]
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local top, last = api.nvim_win_get_position(win)[1], vim.w[win].caliban_winbar
+    local winbar = vim.wo[win].winbar
+    if last and winbar ~= '' and winbar == last.line then
+      rows[#rows + 1] = top
+    end
+    local line = api.nvim_get_option_value('statusline', { scope = 'local', win = win })
+    if vim.startswith(line, '%=') and vim.o.laststatus < 3 then
+      rows[#rows + 1] = top + api.nvim_win_get_height(win)
+    end
+  end
+  return rows
+end
+
 --- The path with links resolved. The file need not exist.
 ---@param path string
 ---@return string

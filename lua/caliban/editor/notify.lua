@@ -23,12 +23,12 @@ end
 ---@param group? string
 local function wide(text, group)
   local rows = rows_of(text)
-  local last = table.remove(rows) or ''
   local function clear()
     -- the last row must not stay alone
     vim.api.nvim_echo({ { '' } }, false, {})
   end
-  if #rows > 0 and not require('caliban.editor.rows').show(rows, group or 'MsgArea', clear) then
+  local last, shown = require('caliban.editor.rows').show(rows, group, clear)
+  if not shown then
     last = require('caliban.editor.wrap').first(text:gsub('%s+', ' '), vim.v.echospace)
   end
   ---@param all boolean draw all of the screen again
