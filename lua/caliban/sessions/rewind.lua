@@ -158,6 +158,26 @@ local function map(buf, shown)
   end)
 end
 
+--- The keys of a preview, and fewer words for narrow windows.
+local KEYS = {
+  { 'a take back all', '<CR> this file', 'q close' },
+  { 'a all', '<CR> file', 'q close' },
+}
+
+--- Names the keys of a preview, and then its turn, in the winbars of its windows.
+---@param buf integer
+---@param title string
+local function decorate(buf, title)
+  -- a buffer that is gone has no windows
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local keys = ' ' .. table.concat(KEYS[1], ' · ')
+    if api.nvim_strwidth(keys) > api.nvim_win_get_width(win) then
+      keys = ' ' .. table.concat(KEYS[2], ' · ')
+    end
+    names.winbar(win, keys .. '%%< · %s', title)
+  end
+end
+
 --- Shows the changes that a rewind would make: in the open picker if the picker has asked for them,
 --- otherwise in a separate window.
 ---@param message caliban.Preview
@@ -176,9 +196,15 @@ function M.preview(message)
   api.nvim_buf_set_lines(buf, 0, -1, false, text)
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
   vim.bo[buf].filetype = 'diff'
-  local keys = ' a take back all · <CR> this file · q close%%< · %s'
-  names.winbar(0, keys, message.title)
+  vim.b[buf].caliban_keys = KEYS[1]
+  decorate(buf, message.title)
   map(buf, shown)
+  api.nvim_create_autocmd('WinResized', {
+    group = api.nvim_create_augroup('caliban.rewind', {}),
+    callback = function()
+      decorate(buf, message.title)
+    end,
+  })
 end
 
 ------------------------------------------------------------------------------------------ restoring

@@ -146,3 +146,37 @@ fn a_rewind_of_an_undo_leaves_a_file_whose_former_name_has_a_swap_file() {
     scene.wait_chat("a.txt is not changed: a.txt: it is open in another Neovim (swap file)");
     assert_eq!((scene.on_disk("a.txt"), scene.on_disk("sub/a.txt")), (None, Some(nine())));
 }
+
+/// The bar of a window of the preview, and the line of keys at the composer.
+fn keys(nvim: &Nvim) -> Vec<String> {
+    let screen = nvim.screen();
+    let rows = screen.lines().filter(|it| it.contains("a take back all") || it.contains("a all"));
+    rows.map(|it| it.split('│').next().unwrap().trim().to_owned()).collect()
+}
+
+#[test]
+fn the_previews_of_an_undo_and_of_a_rewind_name_the_same_keys_in_every_window() {
+    let footer = "a take back all · <CR> this file · q close · :Caliban";
+    let title = "A change with a rather long first line that has no room in a small window at all";
+    for (columns, rows, layout) in [(80, 24, "auto"), (60, 20, "auto"), (100, 24, "right")] {
+        let config = format!("{{ mode = 'auto-edit', layout = '{layout}' }}");
+        let scene = Scene::start(|it| it.file("a.txt", nine()).config(&config).size(columns, rows));
+        let nvim = &scene.nvim;
+        nvim.keys(":edit a.txt<CR>");
+        change(&scene, title, "l2", "L2");
+        let mut seen = Vec::new();
+        for command in [":Caliban rewind<CR>", ":Caliban undo<CR>"] {
+            nvim.keys("<C-w>t");
+            nvim.keys(command);
+            nvim.wait_screen("Type number and <Enter>");
+            nvim.keys(if command.contains("undo") { "2<CR>" } else { "1<CR>" });
+            nvim.wait(|it| keys(it).len() == 2, &format!("both lines of keys at {columns}x{rows}"));
+            let both = keys(nvim);
+            assert!(both[0].contains("q close") && both[1].contains(footer), "{both:?}");
+            seen.push(both[0].split(" · A change").next().unwrap().to_owned());
+            nvim.keys("q");
+            nvim.wait(|it| keys(it).is_empty(), "the end of the preview");
+        }
+        assert_eq!(seen[0], seen[1]);
+    }
+}
