@@ -106,6 +106,9 @@ fn a_message_in_several_rows_covers_no_keys_and_no_state_of_the_chat() {
             nvim.wait_gone("an end.");
             assert_eq!(bars(nvim), before, "{}", nvim.screen());
         }
+        if columns == 40 {
+            continue; // the chat has a tab of its own
+        }
         // while the cursor is elsewhere, the rows cover the composer, not the text above it
         nvim.keys("<C-w>t");
         nvim.wait_screen(":Caliban to the chat");

@@ -191,10 +191,10 @@ end
 ---@param share caliban.Share
 ---@param plan integer the plan's window
 local function show_plan(chat, win, share, plan)
-  local have = api.nvim_win_get_height(win)
-  local want = math.min(PLAN_CHAT, have)
-  local rows = have - want
   share.before = share.before or look()
+  -- the rows that the composer gives back go to the plan
+  layout.fit(chat)
+  local rows = api.nvim_win_get_height(win) - math.min(PLAN_CHAT, math.floor(vim.o.lines / 4))
   for _, other in ipairs(others()) do
     local height = api.nvim_win_get_height(other)
     rows = rows + (other == plan and height or math.max(0, height - PLAN_CODE))

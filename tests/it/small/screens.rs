@@ -158,8 +158,48 @@ fn a_plan_has_the_rows_of_an_empty_composer_and_no_stop_is_offered() {
         "one row for the composer, the rest for the plan",
     );
     nvim.keys("<C-w>t");
-    nvim.wait_screen(":Caliban to the chat");
-    assert!(!nvim.screen().contains(":Caliban stop"), "{}", nvim.screen());
+    // the plan is on the screen before the status that says that the turn is over
+    let keys = |it: &Nvim| {
+        let screen = it.screen();
+        screen.contains(":Caliban to the chat") && !screen.contains(":Caliban stop")
+    };
+    nvim.wait(keys, "the way to the chat, and no stop");
+}
+
+#[test]
+fn a_plan_that_arrives_before_its_status_is_shown_in_the_same_rows() {
+    let heights = "local chat = require('caliban.chat.chats').current
+        local plan = vim.fn.bufnr('caliban://' .. chat.session .. '/plan')
+        local function rows(buf) return vim.api.nvim_win_get_height(vim.fn.win_findbuf(buf)[1]) end
+        return ('composer %d, chat %d, plan %d'):format(rows(chat.composer), rows(chat.transcript), rows(plan))";
+    let late = "local chat = require('caliban.chat')
+        local status = chat.status
+        chat.status = function(message)
+          if not message.plan then return status(message) end
+          LATE = function() status(message) end
+        end";
+    for (columns, rows) in [(60, 20), (80, 24)] {
+        let shown = [false, true].map(|is_late| {
+            let server = Server::start();
+            server.reply(planned("p1", "- one\n- two\n- three"));
+            let setup = Setup::new().anthropic(&server).size(columns, rows).file("a.txt", "one\n");
+            let nvim = Nvim::start(&setup);
+            nvim.keys(":edit a.txt<CR>:Caliban<CR>");
+            if is_late {
+                nvim.lua(late, &[]);
+            }
+            nvim.keys("i/plan go<C-s><Esc>");
+            nvim.wait_screen("Plan · waits");
+            if is_late {
+                nvim.wait(|it| it.lua_str("return LATE ~= nil") == "true", "the status");
+                nvim.lua("LATE()", &[]);
+            }
+            nvim.wait_screen("● waiting for you");
+            nvim.wait(|it| it.lua_str(heights).contains("composer 1,"), "one row for the composer");
+            nvim.lua_str(heights)
+        });
+        assert_eq!(shown[0], shown[1], "{columns}x{rows}");
+    }
 }
 
 #[test]

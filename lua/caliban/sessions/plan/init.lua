@@ -343,16 +343,24 @@ local function may_take(message)
   return chat ~= nil and windows.may_open(chat, plan and plan.buf)
 end
 
+---@param session string
+---@return caliban.Status?
+local function status_of(session)
+  local chat = require('caliban.chat.chats').find(session)
+  return chat and chat.status
+end
+
 --- Whether a plan need not be shown any more: it has been shown, or no longer waits for a decision.
 ---@param message caliban.PlanOpened
+---@param before? caliban.Status the status when the plan arrived, which may not have the plan yet
 ---@return boolean
-local function is_over(message)
-  local chat = require('caliban.chat.chats').find(message.session)
-  local status = chat and chat.status ---@type table?
+local function is_over(message, before)
+  local known, status = plans[message.session], status_of(message.session)
+  if known and known.call == message.call then
+    return true
+  end
   local now = status and status.plan
-  local known = plans[message.session]
-  local is_known = known ~= nil and known.call == message.call
-  return is_known or not now or now.call ~= message.call or now.stage ~= 'waiting'
+  return status ~= before and not (now and now.call == message.call and now.stage == 'waiting')
 end
 
 --- Shows a plan: at once if the user has asked for it, else as soon as the user is not in the middle of a command.
@@ -361,15 +369,16 @@ function M.received(message)
   if message.asked or may_take(message) and windows.is_safe() then
     return take(message)
   end
+  local before = status_of(message.session)
   api.nvim_create_autocmd(EVENTS, {
     group = group,
     callback = function()
-      if is_over(message) then
+      if is_over(message, before) then
         return true
       elseif may_take(message) then
         -- in an autocommand `state()` does not tell whether the user is in the middle of a command
         vim.schedule(function()
-          local _ = not is_over(message) and windows.is_safe() and take(message)
+          local _ = not is_over(message, before) and windows.is_safe() and take(message)
         end)
       end
     end,
