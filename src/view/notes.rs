@@ -6,10 +6,36 @@ use super::{Block, Content, Part, Shape, View, lines, second_person};
 use crate::event::{Event, Mode, Tuning};
 use crate::message::{Excerpt, ExcerptKind};
 use crate::session::{self, is_for_both, is_held};
+use serde_json::Value;
 
 /// The user's sentence about another system prompt.
 pub(super) const RENEWED: &str =
     "The system prompt was replaced. The model reads the whole conversation again.";
+
+/// The fields of a worker's hand-off as the user reads them. The line above the hand-off says its status.
+const HAND_OFF: [(&str, &str); 4] = [
+    ("what_was_done", ""),
+    ("evidence", "Evidence: "),
+    ("unresolved_risks", "Risks: "),
+    ("exact_next_step", "Next: "),
+];
+
+/// The result of a worker for the user: the fields of its hand-off that say something, in place of their JSON.
+fn handed(text: &str) -> String {
+    let Some((from, to)) = text.find("\n{").zip(text.rfind("\n}")).filter(|it| it.0 < it.1) else {
+        return text.to_owned();
+    };
+    let (json, after) = text[from..].split_at(to + 2 - from);
+    let Ok(fields) = serde_json::from_str::<Value>(json) else { return text.to_owned() };
+    let mut shown = text[..from].to_owned();
+    for (field, words) in HAND_OFF {
+        let said = fields[field].as_str().map(str::trim).unwrap_or_default();
+        if !said.is_empty() {
+            shown.push_str(&format!("\n{words}{said}"));
+        }
+    }
+    shown + after
+}
 
 impl View {
     /// Shows a note for the user. A note with a hand-off is shown as a compaction.
@@ -60,7 +86,7 @@ impl View {
                 ExcerptKind::Instructions => {
                     self.notice(&format!("Instructions: {}", lines::sized(it)));
                 }
-                ExcerptKind::Result => self.notice(&it.text),
+                ExcerptKind::Result => self.notice(&handed(&it.text)),
                 ExcerptKind::Skills => self.notice("The skills have changed: /skills lists them."),
                 ExcerptKind::Agents => self.notice("The agents have changed: /agents lists them."),
                 ExcerptKind::Changes => {

@@ -41,6 +41,25 @@ fn a_coordinators_answer_is_held_back_twice_while_its_workers_run() {
 }
 
 #[test]
+fn the_result_of_a_worker_that_was_stopped_is_in_the_chat_as_words() {
+    let scene = coordinator(|it| it.size(80, 24));
+    scene.server.reply(Reply::new().call("c1", "spawn_worker", worker("explorer", "Look.")));
+    for n in ["one", "two", "three"] {
+        scene.server.reply(Reply::said(&format!("Early {n}.")));
+    }
+    scene.server.reply_gated(is_of("Look."), Reply::said("I begin.").gate());
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_chat(
+        "! w1 explorer (Find it): stopped, partial
+Not known.
+Risks: The turn ended before the worker was done.
+Next: Check what the worker has changed before you repeat the work.
+[Its conversation is `main-w1`.]",
+    );
+    assert!(!scene.nvim.transcript().contains("what_was_done"), "{}", scene.nvim.transcript());
+}
+
+#[test]
 fn the_user_can_write_to_a_waiting_coordinator_and_to_one_of_its_workers() {
     let scene = coordinator(|it| it);
     scene.server.reply(Reply::new().call(
