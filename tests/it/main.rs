@@ -60,6 +60,7 @@ mod keys;
 mod keywords;
 mod kit_test;
 mod layout;
+mod leads;
 mod ledger;
 mod lints;
 mod listing;

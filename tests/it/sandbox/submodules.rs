@@ -84,8 +84,7 @@ fn bash(folder: &Path, script: &str) -> String {
     String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned()
 }
 
-#[test]
-fn nothing_that_a_command_writes_for_a_submodule_is_run_by_the_user_s_git() {
+fn check(part: usize) {
     if !is_full() {
         return;
     }
@@ -110,7 +109,7 @@ cp -a $RUN run; hook hooked
         run = root.join("../project/run.sh").display(),
         out = out.display(),
     );
-    for attack in ATTACKS {
+    for attack in ATTACKS.iter().skip(part).step_by(PARTS) {
         let restored = "find . -mindepth 1 -delete; cp -a ../seed/. .";
         bash(&root, restored);
         let run = format!("#!/bin/sh\ntouch {}\n", ran.display());
@@ -136,4 +135,22 @@ cp -a $RUN run; hook hooked
     );
     let user = bash(&root, &format!("mkdir -p .git/modules/libs/sub/hooks; {hook}; {USER}"));
     assert!(ran.exists(), "{user}");
+}
+
+/// The attacks are divided, so that they run at the same time.
+const PARTS: usize = 3;
+
+#[test]
+fn nothing_that_a_command_writes_for_a_submodule_is_run_by_the_user_s_git_first_part() {
+    check(0);
+}
+
+#[test]
+fn nothing_that_a_command_writes_for_a_submodule_is_run_by_the_user_s_git_second_part() {
+    check(1);
+}
+
+#[test]
+fn nothing_that_a_command_writes_for_a_submodule_is_run_by_the_user_s_git_third_part() {
+    check(2);
 }
