@@ -2,6 +2,7 @@
 //! bytes can be restored. Also computes the differing lines of two texts.
 
 mod cause;
+pub mod encoded;
 pub mod escape;
 mod number;
 mod pieces;

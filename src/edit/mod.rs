@@ -7,6 +7,7 @@ mod fold;
 mod formatted;
 pub mod kept;
 mod ladder;
+mod later;
 mod lines;
 mod merge;
 mod misfit;

@@ -1,6 +1,7 @@
 //! The outcome of a proposal: compares each hunk with the settled text, which the file has when the review is over.
 
 use super::formatted::{self, Formatting};
+use super::later;
 use super::{Decided, Fate, Outcome, Reason, Revision, Since, merge};
 use crate::text::{Hunk, Text, diff, diff_lines, distance, reviewed_hunks};
 use std::ops::Range;
@@ -43,53 +44,13 @@ pub fn outcome_among(
     formattings: &[Formatting],
 ) -> Outcome {
     let mut outcome = outcome(parts[at], settled);
-    if outcome.count(Fate::Reworked) > 0 {
-        tell_calls_apart(&mut outcome, parts, at, (settled, formattings));
+    if outcome.count(Fate::Reworked) + outcome.count(Fate::Undone) > 0 {
+        later::tell_apart(&mut outcome, parts, at, (settled, formattings));
     }
     if let Some(settled) = settled {
         formatted::tell_apart(&mut outcome, parts[at], settled, formattings);
     }
     outcome
-}
-
-/// Distinguishes lines that later calls changed, and lines that were rejected with earlier calls, from lines that the
-/// user reworked.
-fn tell_calls_apart(
-    outcome: &mut Outcome,
-    parts: &[Revision<'_>],
-    at: usize,
-    (settled, formattings): (Option<&Text>, &[Formatting]),
-) {
-    let part = parts[at];
-    // which hunks of the part a text has, as proposed or formatted
-    let had = |text: &Text| {
-        let mut outcome = self::outcome(part, Some(text));
-        formatted::tell_apart(&mut outcome, part, text, formattings);
-        let is_there = |it: &Decided| matches!(it.fate, Fate::Kept | Fate::Formatted);
-        outcome.hunks.iter().map(is_there).collect::<Vec<_>>()
-    };
-    for edit in &parts[at + 1..] {
-        let (before, after) = (had(edit.before), had(edit.after));
-        for (at, hunk) in outcome.hunks.iter_mut().enumerate() {
-            if hunk.fate == Fate::Reworked && before[at] && !after[at] {
-                hunk.fate = Fate::Superseded;
-            }
-        }
-    }
-    let whole = Revision { before: parts[0].before, ..part };
-    let judged = self::outcome(whole, settled).hunks;
-    let hunks: Vec<_> = reviewed_hunks(whole.before, whole.after).into_iter().zip(judged).collect();
-    for (own, hunk) in reviewed_hunks(part.before, part.after).iter().zip(&mut outcome.hunks) {
-        let meets =
-            |it: &&(Hunk, Decided)| it.0.new.start <= own.new.end && own.new.start <= it.0.new.end;
-        let mut met = hunks.iter().filter(meets).map(|it| &it.1).peekable();
-        if hunk.fate == Fate::Reworked
-            && let Some(first) = met.peek().copied()
-            && met.all(|it| it.fate == Fate::Undone)
-        {
-            *hunk = first.clone();
-        }
-    }
 }
 
 /// The changes that the user or a formatter made in the settled text outside of the proposal's hunks, as a small diff
@@ -176,22 +137,24 @@ impl<'a> Sides<'a> {
     fn decide(&self, hunk: &Hunk) -> Decided {
         let fate = self.judge(hunk);
         let at = self.now(hunk.new.start, false);
-        let (from, lines) = match fate {
-            Fate::Kept => (at, &self.after[span(&hunk.new)]),
-            Fate::Undone => (at, &self.before[span(&hunk.old)]),
+        let lines = match fate {
+            Fate::Kept => &self.after[span(&hunk.new)],
+            Fate::Undone => &self.before[span(&hunk.old)],
             _ => {
-                let now = self.widened(hunk.new.clone()).1;
-                (now.start, &self.settled[now])
+                let changed = self.changed(fate, self.widened(hunk.new.clone()).1);
+                return Decided { line: number(at), ..changed };
             }
         };
         let lines = lines.iter().copied().map(str::to_owned).collect();
-        Decided {
-            fate,
-            since: Since::Same,
-            line: u32::try_from(at + 1).unwrap_or(u32::MAX),
-            lines,
-            from,
-        }
+        Decided { fate, since: Since::Same, line: number(at), lines, from: at }
+    }
+
+    /// The outcome of a hunk in whose place the settled text has these lines, which are neither the proposed lines nor
+    /// those before.
+    pub(super) fn changed(&self, fate: Fate, now: Range<usize>) -> Decided {
+        let (line, from) = (number(now.start), now.start);
+        let lines = self.settled[now].iter().copied().map(str::to_owned).collect();
+        Decided { fate, since: Since::Same, line, lines, from }
     }
 
     /// Compares the settled text with the proposal, and with the proposal without this hunk. If the settled text is
@@ -261,6 +224,11 @@ impl<'a> Sides<'a> {
             self.later[..count].last().map_or((0, 0), |hunk| (hunk.old.end, hunk.new.end));
         (to + (at - from)) as usize
     }
+}
+
+/// The number of a line, from 1.
+fn number(at: usize) -> u32 {
+    u32::try_from(at + 1).unwrap_or(u32::MAX)
 }
 
 pub(super) fn span(range: &Range<u32>) -> Range<usize> {

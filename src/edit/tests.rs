@@ -322,3 +322,58 @@ fn overlapping_edits_of_a_file_each_get_their_own_outcome() {
         The user rejected the change in a: it is undone."#]]
     .assert_eq(&told("a\nB\nC\nd\n"));
 }
+
+/// A later edit may leave none of the lines of an earlier one, as a rejection does.
+#[test]
+fn an_edit_that_a_later_edit_replaces_as_a_whole_is_not_rejected() {
+    use crate::edit::{Decision, decisions, follow};
+    let told = |texts: &[&str], settled: &str, decision: Decision| {
+        let parts: Vec<_> = texts.windows(2).map(|it| part(it[0], it[1])).collect();
+        let settled = Text::new(settled);
+        let mut told = Reported::default();
+        let said = (0..parts.len()).map(|at| {
+            let mut outcome = outcome_among(&parts, at, Some(&settled), &[]);
+            follow(&mut outcome, parts[at], Some(&settled), &decisions(&parts, at, &[decision]));
+            outcome.say("f", &[], &mut told)
+        });
+        said.collect::<Vec<_>>().join("\n")
+    };
+    let cases = [
+        told(&["", "z1\n", "z2\n"], "z2\n", Decision::Accepted),
+        told(&["", "z1\n", "z2\n"], "", Decision::Rejected),
+        told(&["", "z1\n", "z2\n", "z3\n"], "z3\n", Decision::Accepted),
+        told(&["a\n", "a\nb\n", "a\nc\n"], "a\nc\n", Decision::Accepted),
+        told(&["a\n", "a\nb\n", "a\nc\n"], "a\n", Decision::Rejected),
+        told(&["a\n", "a\nb\n", "a\nc\n"], "a\nmine\n", Decision::Reworked),
+    ];
+    expect![[r#"
+        Of the change in f: 1 changed again by a later edit.
+        line 1, changed again by a later edit, now reads:
+        z2
+        The user accepted the change in f.
+        --
+        The user rejected the change in f: it is undone.
+        The user rejected the change in f: it is undone.
+        --
+        Of the change in f: 1 changed again by a later edit.
+        line 1, changed again by a later edit, now reads:
+        z3
+        Of the change in f: 1 changed again by a later edit.
+        line 1, changed again by a later edit: its current text is quoted above.
+        The user accepted the change in f.
+        --
+        Of the change in f: 1 changed again by a later edit.
+        line 2, changed again by a later edit, now reads:
+        c
+        The user accepted the change in f.
+        --
+        The user rejected the change in f: it is undone.
+        The user rejected the change in f: it is undone.
+        --
+        Of the change in f: 1 reworked by the user.
+        line 2, reworked, now reads:
+        mine
+        Of the change in f: 1 reworked by the user.
+        line 2, reworked: its current text is quoted above."#]]
+    .assert_eq(&cases.join("\n--\n"));
+}

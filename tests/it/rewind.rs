@@ -2,6 +2,7 @@
 
 mod back;
 mod commands;
+mod encodings;
 mod kept;
 mod kinds;
 mod late;

@@ -294,6 +294,37 @@ fn caliban_run_writes_the_changes_of_a_worktree_into_the_project() {
     assert_eq!(git(&setup, &["worktree", "list"]).lines().count(), 1);
 }
 
+/// A buffer with unsaved text of the user's is not written. Until it is, only the branch has the changes safe.
+#[test]
+fn the_branch_is_kept_while_its_changes_are_only_in_a_buffer() {
+    let scene = Scene::start(|it| {
+        let files = it.file("a.txt", nine()).file("b.txt", nine());
+        committed(files).config("{ mode = 'auto' }").size(160, 40)
+    });
+    scene.nvim.keys(":edit a.txt<CR>ggOmine<Esc>");
+    scene.server.reply(Reply::new().call("t1", "task", task()));
+    let work = Reply::new().call("e1", "edit", edit("a.txt", &[("l5", "L5")])).call(
+        "e2",
+        "edit",
+        edit("b.txt", &[("l6", "L6")]),
+    );
+    scene.server.reply_to(has_got(0), work);
+    scene.server.reply_to(has_got(2), Reply::said("Changed."));
+    scene.ask(Reply::said("It is done."));
+    scene.wait_idle("It is done.");
+    let answer = scene.server.requests().last().unwrap().answer("t1");
+    assert!(answer.contains("[1 file of the project now has these changes.]"), "{answer}");
+    let in_buffer = "[The changes to `a.txt` are in the user's buffer and not on disk (";
+    assert!(answer.contains(in_buffer), "{answer}");
+    assert!(!answer.contains("has all changes"), "{answer}");
+    assert!(answer.contains("[The branch `caliban/main-task` has its changes"), "{answer}");
+    assert!(branches(&scene.nvim).contains("caliban/main-task"));
+    scene.wait_chat("in the buffers and not on disk, so the branch");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l6", "L6")));
+    assert_eq!(scene.nvim.buffer("a.txt"), format!("mine\n{}", nine().replace("l5", "L5")));
+}
+
 #[test]
 fn a_task_in_a_worktree_is_refused_if_the_project_is_no_repository() {
     let scene = Scene::start(|it| it);

@@ -239,7 +239,7 @@ pub(in crate::agent) fn take(agent: &mut Agent, message: Message) {
             if worktrees.proposing == 0 {
                 worktrees.decided.clear();
             }
-            let keeps_branch = !outcome.left.is_empty();
+            let keeps_branch = outcome.keeps_branch();
             let commit = committed.commit;
             let mut settling = Settling {
                 tree,

@@ -7,7 +7,7 @@ use crate::reach::Writing;
 use crate::store::checkpoints::{
     Blobs, Cause, Change, Content, FileMode, IndexEntry, Kept, Staged,
 };
-use crate::text::cause;
+use crate::text::{cause, encoded};
 use crate::tool::git::head::{self, short};
 use crate::tool::{self, Desk, Stamp, Unreadable};
 use std::collections::BTreeMap;
@@ -155,7 +155,7 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
     for change in changes {
         for path in [Some(&change.path), change.to.as_ref()].into_iter().flatten() {
             if !files.contains_key(&**path) {
-                let is_raw = is_raw(blobs, change);
+                let is_raw = is_raw(blobs, changes, change);
                 files.insert(path.to_path_buf(), look(desk, path, changes, is_raw).await);
             }
         }
@@ -178,9 +178,11 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
 }
 
 /// Whether the bytes of the file are compared, and not its text in the editor, which decodes other encodings than
-/// UTF-8.
-fn is_raw(blobs: &Blobs, change: &Change) -> bool {
-    !matches!(blobs.read(change.sides().1), Ok(Content::Text(_)))
+/// UTF-8. `last` is the file's last change of `changes`.
+fn is_raw(blobs: &Blobs, changes: &[Change], last: &Change) -> bool {
+    let is_text = |it: &Change| matches!(blobs.read(it.sides().1), Ok(Content::Text(_)));
+    let by_command = changes.iter().filter(|it| it.path == last.path && it.cause == Cause::Command);
+    !is_text(last) || by_command.into_iter().any(|it| !is_text(it))
 }
 
 /// Fails if the path is a symbolic link or goes through one to another place. This is checked again right before each
@@ -191,6 +193,7 @@ pub(in crate::agent) fn check_no_link(desk: &Desk, path: &Path) -> Result<(), St
 }
 
 const LINKED: &str = "a symbolic link is in its place";
+const UNLIKE: &str = "it changed later, or its encoding is not known";
 
 /// Fails if the path goes through a symbolic link to another place. The path itself may be a link.
 pub(super) fn check_way(desk: &Desk, path: &Path) -> Result<(), String> {
@@ -339,6 +342,12 @@ fn take_content_back(file: &mut File, blobs: &Blobs, change: &Change, git: &Git)
         return file.skipped = Some(why);
     }
     match (&before, &after, &file.now) {
+        (Content::Text(before), Content::Text(after), Content::Bytes(now)) => {
+            match encoded::like(now, after, before) {
+                Some(bytes) => file.now = Content::of(bytes),
+                None => file.skipped = Some(UNLIKE.to_owned()),
+            }
+        }
         (Content::Text(before), Content::Text(after), Content::Text(now)) => {
             // where both texts changed the same lines, the merge keeps the current text
             let merged = edit::merge(after, before, now);

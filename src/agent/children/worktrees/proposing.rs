@@ -38,6 +38,8 @@ pub(in crate::agent) struct Outcome {
     written: usize,
     /// How many files had the change already in their buffers, where it waits for the user's review.
     reviewed: usize,
+    /// The files whose changes are in their buffers and not on disk, and why: a sentence.
+    unsaved: Vec<(String, String)>,
     /// The files whose changes only the branch has, and why: the end of a sentence that begins with the path.
     pub(super) left: Vec<(String, String)>,
 }
@@ -334,11 +336,15 @@ impl Outcome {
 
     /// Takes the editor's answers to the proposals for one change. Returns the change if it has to be merged again.
     fn arrived<'a>(&mut self, it: Open<'a>, arrivals: Vec<Arrival>) -> Option<Open<'a>> {
-        let mut waits = false;
+        let (mut waits, mut is_unsaved) = (false, false);
         for arrival in arrivals {
             match arrival {
                 Arrival::Entered { .. } => waits = true,
-                Arrival::Written { .. } => (),
+                Arrival::Written { unsaved, .. } if unsaved.is_empty() => (),
+                Arrival::Written { unsaved, .. } => {
+                    is_unsaved = true;
+                    self.unsaved.push((shown(&it.change.path), unsaved));
+                }
                 Arrival::Moved(_) | Arrival::Withheld => return Some(it),
                 Arrival::Refused(why) => {
                     self.leave(it.change, format!("was refused: {}", why.say("it", None)));
@@ -355,7 +361,7 @@ impl Outcome {
         }
         if waits {
             self.waits.insert(it.call);
-        } else {
+        } else if !is_unsaved {
             self.written += 1;
         }
         None
@@ -379,7 +385,7 @@ impl Outcome {
     pub(super) fn lines(&self, branch: &str, committed: &Committed) -> Vec<String> {
         let paths: Vec<String> = committed.changes.iter().map(|it| shown(&it.path)).collect();
         let (stat, paths) = (&committed.stat, named(&paths));
-        let is_gone = self.waits.is_empty() && self.left.is_empty();
+        let is_gone = self.waits.is_empty() && !self.keeps_branch();
         let mut lines = vec![if is_gone {
             format!("[It has changed {stat}: {paths}.]")
         } else {
@@ -409,10 +415,20 @@ impl Outcome {
                 n => format!("[{n} files of the project now have these changes.]"),
             });
         }
+        for (path, why) in self.unsaved.iter().take(super::NAMED) {
+            lines.push(format!(
+                "[The changes to `{path}` are in the user's buffer and not on disk ({why}). The branch has them too.]"
+            ));
+        }
         if let Some(left) = self.left() {
             lines.push(format!("[Only the branch has the changes to {left}.]"));
         }
         lines
+    }
+
+    /// Whether the branch has changes that the files on disk lack and that no review waits for.
+    pub(super) fn keeps_branch(&self) -> bool {
+        !self.left.is_empty() || !self.unsaved.is_empty()
     }
 
     /// The files that only the branch has, with the reasons.
@@ -429,10 +445,18 @@ impl Outcome {
 
     /// What the user is told of changes that were not proposed.
     pub(super) fn left_for_user(&self, branch: &str) -> Option<String> {
-        let left = self.left()?;
-        Some(format!(
-            "Only the branch {branch} has the changes to {left}. `git checkout {branch} -- FILE` takes a file, \
-             `git branch -D {branch}` drops the branch."
-        ))
+        let drops = format!("`git branch -D {branch}` drops the branch.");
+        if let Some(left) = self.left() {
+            return Some(format!(
+                "Only the branch {branch} has the changes to {left}. `git checkout {branch} -- FILE` takes a file, {drops}"
+            ));
+        }
+        let paths: Vec<String> = self.unsaved.iter().map(|it| it.0.clone()).collect();
+        (!paths.is_empty()).then(|| {
+            format!(
+                "The changes to {} are in the buffers and not on disk, so the branch {branch} is kept. {drops}",
+                named(&paths)
+            )
+        })
     }
 }
