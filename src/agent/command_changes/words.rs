@@ -25,7 +25,7 @@ pub(super) fn say(said: &Said, head: Option<&Head>) -> String {
     match said {
         Said::Committed { from: Some(from), to } if is_at(to) && unfinished.is_none() => format!(
             "A command of this turn made commits, and HEAD is still at the last one on its branch, {to}. A rewind takes \
-             no commit back: `git reset {from}` does on this branch, and keeps the files."
+             no commit back: `git reset {from}` does, and keeps the files."
         ),
         Said::Committed { from: Some(_), to } => format!(
             "A command of this turn made commits. The last one was {to}.{} A rewind takes no commit back.",
