@@ -1,6 +1,7 @@
 //! Edits under review: proposed in the user's buffer, decided there, told to the model.
 
 mod again;
+mod appeared;
 mod arrival;
 mod bytes;
 mod chaos;
@@ -10,6 +11,7 @@ mod comment;
 mod decide;
 mod files;
 mod formatted;
+mod forms;
 mod gone;
 mod guard;
 mod in_chat;

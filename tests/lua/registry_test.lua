@@ -350,10 +350,11 @@ function T.a_file_that_another_program_made_is_not_overwritten()
   local dir = H.fresh()
   H.propose({ H.proposal(dir .. '/n.txt', {}, H.l('x y'), { create = true }) })
   H.write('n.txt', 'theirs\n')
+  -- the change has become another one, so the user decides again
   B.accept({ scope = 'all' })
-  eq('theirs\n', H.disk('n.txt'))
-  local m = H.sent()
-  eq({ false, 'it changed on disk too', 'x\ny' }, { m[2].saved, m[2].unsaved, m[2].text })
+  eq({ 'theirs\n', 1 }, { H.disk('n.txt'), #B.open() })
+  B.reject({ scope = 'all' })
+  eq({ 'theirs\n', 0 }, { H.disk('n.txt'), #B.open() })
 end
 
 function T.line_ends_and_byte_order_marks_are_kept()

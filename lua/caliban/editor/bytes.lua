@@ -6,17 +6,16 @@ local M = {}
 local api = vim.api
 local disk = require('caliban.editor.disk')
 local encoding = require('caliban.editor.encoding')
+local forms = require('caliban.editor.form')
 
----@class caliban.Form
----@field encoding string as 'fileencoding'
----@field bom boolean whether a byte order mark comes first
----@field format string as 'fileformat'
+local decoded = forms.decoded
 
 ---@class caliban.FormNoted
 ---@field form caliban.Form the form of the file on disk
 ---@field eol boolean whether the last line on disk ends in a line break
 ---@field options caliban.FormOptions the options then: arguments such as `++ff=dos` count for one write only
 ---@field is_sure? boolean whether the form was compared with the bytes on disk
+---@field stamp? string the stamp of the file on disk whose form was followed
 
 ---@class caliban.FormOptions
 ---@field fileencoding string
@@ -26,8 +25,6 @@ local encoding = require('caliban.editor.encoding')
 ---@field fixendofline boolean
 
 local noted = {} ---@type table<integer, caliban.FormNoted>
-
-local MARK = '\239\187\191'
 
 --- The options that the arguments of a `:write` replace.
 ---@param given string as `v:cmdarg`
@@ -63,28 +60,6 @@ local function ends(buf, own)
   local bo, it = vim.bo[buf], noted[buf] ---@type vim.bo, caliban.FormNoted?
   local keeps = own and it ~= nil and not it.eol and it.options.fixendofline
   return bo.endofline or bo.fixendofline and not bo.binary and not keeps
-end
-
----@param bytes string
----@param form caliban.Form
----@return string? text lines joined by '\n'; nil if the bytes are not in this encoding
----@return boolean? eol
-local function decoded(bytes, form)
-  local text = encoding.decode(bytes, form.encoding)
-  if not text then
-    return nil
-  end
-  if form.bom and text:sub(1, 3) == MARK then
-    text = text:sub(4)
-  end
-  if form.format == 'dos' then
-    text = text:gsub('\r\n', '\n')
-  elseif form.format == 'mac' then
-    text = text:gsub('[\r\n]', { ['\r'] = '\n', ['\n'] = '\r' })
-  end
-  local eol = text:sub(-1) == '\n'
-  text = eol and text:sub(1, -2) or text
-  return text:find('\0', 1, true) and text:gsub('%z', '\n') or text, eol
 end
 
 --- The form in which the file's bytes are the buffer's text. An autocommand may have changed the options while Neovim
@@ -176,6 +151,82 @@ end
 function M.ended(buf)
   local it = noted[buf] ---@type caliban.FormNoted?
   return it and it.eol
+end
+
+--- Sets options as another program has written the file. An option that the user has set since stays.
+---@param buf integer
+---@param it caliban.FormNoted
+---@param form caliban.Form the form of the file on disk now
+---@param eol boolean
+local function take_over(buf, it, form, eol)
+  local bo, was = vim.bo[buf], it.form
+  local is_modified = bo.modified
+  ---@param name 'fileencoding'|'fileformat'|'bomb'|'endofline'
+  ---@param before any
+  ---@param now any
+  local function set(name, before, now)
+    local is_same = bo[name] == before
+      or name == 'fileencoding' and bo[name] == '' and before == 'utf-8'
+    -- fails if Neovim does not know the encoding
+    if before ~= now and is_same and pcall(function()
+      bo[name] = now
+    end) then
+      it.options[name] = now
+    end
+  end
+  set('fileencoding', was.encoding, form.encoding)
+  set('fileformat', was.format, form.format)
+  set('bomb', was.bom, form.bom)
+  -- a write without autocommands may have added the line break
+  if bo.fixendofline == it.options.fixendofline then
+    set('endofline', it.options.endofline, eol)
+  end
+  it.form, it.eol = form, eol
+  if not is_modified then
+    bo.modified = false
+  end
+end
+
+--- Called before another program may write the file: compares the noted form with the bytes on disk.
+---@param buf integer
+function M.be_sure(buf)
+  if noted[buf] and noted[buf].is_sure then
+    return
+  end
+  M.follow(buf, table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n'))
+end
+
+--- Called when another program may have written the file: if its text becomes bytes in another way now, such as with
+--- other line ends, the buffer follows.
+---@param buf integer
+---@param text string the text on disk before, lines joined by '\n'
+---@return boolean changed
+---@return boolean? eol whether the last line on disk ends in a line break now
+function M.follow(buf, text)
+  local path = api.nvim_buf_get_name(buf)
+  local stamp = disk.stamp(path)
+  if not noted[buf] then
+    M.note_read(buf)
+  end
+  local it = noted[buf]
+  local bytes = it.stamp ~= stamp and disk.read(path)
+  if not bytes or bytes == '' or vim.bo[buf].binary then
+    return false
+  end
+  it.stamp = stamp
+  local form = forms.found(bytes, it.form, text)
+  if not it.is_sure and decoded(bytes, form) == text then
+    -- an autocommand has set the options after Neovim has read these bytes
+    it.form, it.is_sure = form, true
+    return false
+  end
+  local _, eol = decoded(bytes, form)
+  local is_same = vim.deep_equal(form, it.form) and eol == it.eol
+  if is_same or eol == nil then
+    return false
+  end
+  take_over(buf, it, form, eol)
+  return true, eol
 end
 
 --- Notes that the text which the user has agreed to does not end in a line break.

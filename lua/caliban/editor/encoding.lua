@@ -66,6 +66,35 @@ function M.is_utf8(encoding)
   return encoding == '' or encoding:find('^utf%-?8') ~= nil
 end
 
+--- Whether an encoding has units of two or four bytes.
+---@param encoding string as 'fileencoding'
+---@return boolean
+function M.is_wide(encoding)
+  return UNITS[encoding] ~= nil
+end
+
+--- The characters of UTF-8 that are not ASCII.
+local CHARACTERS = {
+  '[\194-\223][\128-\191]',
+  '\224[\160-\191][\128-\191]',
+  '[\225-\239][\128-\191][\128-\191]',
+  '\240[\144-\191][\128-\191][\128-\191]',
+  '[\241-\243][\128-\191][\128-\191][\128-\191]',
+  '\244[\128-\143][\128-\191][\128-\191]',
+}
+
+---@param bytes string
+---@return boolean
+function M.is_valid_utf8(bytes)
+  for _, character in ipairs(CHARACTERS) do
+    if not bytes:find('[\128-\255]') then
+      return true
+    end
+    bytes = bytes:gsub(character, ' ')
+  end
+  return not bytes:find('[\128-\255]')
+end
+
 ---@param bytes string
 ---@param encoding string as 'fileencoding'
 ---@return string? # nil if the bytes are not in this encoding

@@ -8,6 +8,7 @@ local bytes = require('caliban.editor.bytes')
 local disk = require('caliban.editor.disk')
 local merged = require('caliban.editor.merged')
 local names = require('caliban.editor.name')
+local unread = require('caliban.editor.unread')
 local written = require('caliban.editor.written')
 
 M.short, M.disk = names.short, bytes.disk
@@ -223,8 +224,8 @@ end
 ---@param choice ''|'reload'
 ---@return string? # how the file has changed (`v:fcs_reason`); nil if the file has not changed, or if 'autoread' has read it again
 function M.check(buf, choice)
-  if M.odd(buf) then
-    -- `:checktime` would read from the pipe or device
+  if M.odd(buf) or unread.has_appeared(buf) then
+    -- `:checktime` would read from the pipe or device, or ask the user about the new file (W13)
     return 'changed'
   end
   local why
@@ -249,13 +250,10 @@ end
 function M.refresh(buf)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
   if not M.empty(buf) then
+    bytes.follow(buf, M.text(buf))
     M.check(buf, 'reload')
   elseif stat and stat.type == 'file' and stat.size > 0 then
-    -- the file may have been created after the buffer was opened, and then `:checktime` would ask
-    -- the user (W13)
-    api.nvim_buf_call(buf, function()
-      vim.cmd('silent! edit')
-    end)
+    unread.read(buf)
   end
 end
 

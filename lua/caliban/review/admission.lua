@@ -3,6 +3,7 @@
 local M = {}
 
 local arrival = require('caliban.review.arrival')
+local diagnosed = require('caliban.review.diagnosed')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
 local remains = require('caliban.review.remains')
@@ -112,7 +113,7 @@ local function take_back(done)
         end
       end)
       tracking.set(it.r, it.hunks)
-      settlement.forget(it.r)
+      diagnosed.forget(it.r)
       vim.bo[it.r.buf].modified = it.modified
     end
   end
@@ -137,7 +138,7 @@ local function apply(steps)
       err = whole.enter(r, p)
       ok = err == nil
     else
-      settlement.remember(r, step.fit.plan.lines)
+      diagnosed.remember(r, step.fit.plan.lines)
       ok, err = tracking.edit(r, function()
         entry.apply(r, step.fit.plan)
       end, step.fit.plan.after)
@@ -173,7 +174,7 @@ local function tell(reviews, step)
     local unsaved = r.auto and reviews.persist(r) or nil
     if unsaved then
       whole.created(r, unsaved == '')
-      settlement.check(r)
+      diagnosed.check(r)
     end
     entry.told(p, r.buf, #step.fit.plan.edits, unsaved, text or nil)
   end

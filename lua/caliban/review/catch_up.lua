@@ -78,6 +78,7 @@ local function merge(buf)
   if not was or was.stamp == stamp then
     return
   end
+  bytes.follow(buf, was.text)
   local disk, eol = file.disk(buf)
   if not disk then
     return
@@ -140,6 +141,9 @@ function M.begin()
   running = running + 1
   for _, buf in ipairs(api.nvim_list_bufs()) do
     note(buf)
+    if shows_file(buf) and not vim.bo[buf].modified then
+      bytes.be_sure(buf)
+    end
   end
 end
 

@@ -1,5 +1,4 @@
---- Keeps the reviews, one for each buffer. Applies proposals, follows typing and decisions, saves
---- files, and tells the program.
+--- Keeps the reviews, one for each buffer. Applies proposals, follows typing and decisions, saves files.
 local M = {}
 
 local api = vim.api
@@ -8,6 +7,7 @@ local admission = require('caliban.review.admission')
 local arrival = require('caliban.review.arrival')
 local bytes = require('caliban.editor.bytes')
 local decision = require('caliban.review.decision')
+local diagnosed = require('caliban.review.diagnosed')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
 local named = require('caliban.review.named')
@@ -70,9 +70,9 @@ local function settle(r)
   end
   local stays = not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
   if stays and not r.deleted and (r.was or verdict.tally(r).any > 0) then
-    settlement.check(r)
+    diagnosed.check(r)
   end
-  settlement.forget(r)
+  diagnosed.forget(r)
   local line = settlement.summary(r, written, unsaved)
   settlement.report(r, not stays and not r.deleted, unsaved)
   if r.deleted and is_valid and not (r.own and vim.bo[r.buf].modified) then
@@ -145,7 +145,7 @@ local function protect(r)
   local set = guarded[r] == 'refuse' and write_guard.set or write_guard.follow
   set(r.buf, {
     refusal = function()
-      local n = tracking.count(r)
+      local n = state.count(r)
       local waits = n == 1 and '1 hunk waits' or ('%d hunks wait'):format(n)
       local text = '%s is not written: %s for you. :w! writes it as it is.'
       return text:format(named.shown(r), waits)
@@ -173,7 +173,8 @@ end
 --- Makes the write guard refuse writes if the buffer has hunks that are not on disk, and else only watch them.
 ---@param r caliban.Review
 local function guard(r)
-  local wanted = (r.auto or tracking.count(r) == 0) and 'follow' or 'refuse'
+  local is_written = r.auto or tracking.count(r) == 0 and not r.create
+  local wanted = is_written and 'follow' or 'refuse'
   if guarded[r] ~= wanted then
     guarded[r] = wanted
     protect(r)
@@ -281,8 +282,7 @@ local function listen(r)
   })
 end
 
---- Called after the buffer's text was read from disk again, or the buffer was unloaded: ends the review if no hunk is
---- left or the buffer is gone.
+--- Called after the buffer's text was read again, or the buffer was unloaded: ends a review without hunks or buffer.
 ---@param r caliban.Review
 ---@param detached boolean
 ---@param was? caliban.Hunk[] the hunks that were pending; nil if the review was not open

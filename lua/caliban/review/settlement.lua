@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local appeared = require('caliban.review.appeared')
 local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
@@ -10,6 +11,7 @@ local named = require('caliban.review.named')
 local remains = require('caliban.review.remains')
 local merging = require('caliban.review.hunks.merge')
 local tracking = require('caliban.review.hunks.tracking')
+local unread = require('caliban.editor.unread')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
@@ -17,8 +19,6 @@ local verdict = require('caliban.review.verdict')
 local texts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
 --- The times, the size and the number of the file on disk at the last look.
 local stamps = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
---- The diagnostics before the edits of a review that is not settled yet.
-local diagnostics = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Before>
 
 ---@param text string
 local function warn(text)
@@ -122,6 +122,15 @@ local function mark(r, disk, eol)
   end
 end
 
+--- Called when another program may have written the file: the buffer follows the way in which the text becomes bytes.
+---@param r caliban.Review
+local function follow_form(r)
+  local changed, eol = bytes.follow(r.buf, r.origin or '')
+  if changed then
+    state.follow_end(r, eol == true)
+  end
+end
+
 --- Merges the changes of the file on disk into the buffer. If both have changed a line, the buffer's line stays.
 ---@param r caliban.Review
 ---@param why string a value of `v:fcs_reason`
@@ -138,6 +147,7 @@ function M.merge(r, why)
     return warn(('%s is no longer a file: %s. Your text stays in the buffer.'):format(name, odd))
   end
   local stamp = file.stamp(r.buf)
+  follow_form(r)
   local disk, eol = file.disk(r.buf)
   if why ~= 'deleted' and not disk and vim.uv.fs_stat(api.nvim_buf_get_name(r.buf)) then
     state.set_clash(r, 'it changed on disk, and cannot be read')
@@ -160,10 +170,15 @@ function M.merge(r, why)
       name .. ' was deleted on disk while you were reviewing it. The buffer keeps its text.'
     )
   end
-  local was = r.origin
+  local was, is_awaited = r.origin, appeared.is_awaited(r)
   state.set_origin(r, disk)
   if disk == was then
     return
+  elseif is_awaited then
+    appeared.take(r, split(disk), eol == true)
+    file.merged(r.buf, stamp)
+    warn(name .. ' was created on disk while you were reviewing it. The review shows what differs.')
+    return true
   elseif not was then
     state.set_clash(r, 'it changed on disk too')
     return warn(name .. ' changed on disk while you were reviewing it. The buffer keeps your text.')
@@ -214,7 +229,7 @@ function M.look(r)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(r.buf))
   -- a file that has changed is not deleted
   local is_other = r.binary or r.deleted or r.whole and r.whole.kind == 'delete'
-  if not stat or stat.type ~= 'file' or is_other or not r.origin then
+  if not stat or stat.type ~= 'file' or is_other or not (r.origin or appeared.is_awaited(r)) then
     return false
   end
   local stamp = vim.inspect({ stat.mtime, stat.ctime, stat.size, stat.ino })
@@ -222,6 +237,7 @@ function M.look(r)
     return false
   end
   stamps[r] = stamp
+  follow_form(r)
   if file.disk(r.buf) == r.origin then
     return false
   end
@@ -342,7 +358,11 @@ function M.save(r)
   if is_same and (none or not bytes.changed(r.buf)) then
     -- The user may have changed options such as 'fileformat'. Then the user saves the file.
     if not bytes.changed(r.buf) then
+      local is_unread = unread.has_appeared(r.buf)
       unmodified(r)
+      if is_unread then
+        unread.read(r.buf)
+      end
     end
     return false, ''
   elseif none and file.is_renamed(r.buf) then
@@ -413,30 +433,6 @@ function M.summary(r, written, unsaved)
   end
   local rest = named.elsewhere(r) and (' (%s stays as it is)'):format(file.short(r.path)) or ''
   return ('%s: %s%s'):format(named.shown(r), table.concat(parts, ', '), rest)
-end
-
---- Called before an edit is applied: notes the current diagnostics.
----@param r caliban.Review
----@param lines string[] the buffer's lines
-function M.remember(r, lines)
-  diagnostics[r] = diagnostics[r] or require('caliban.lsp.check').before(r.buf, lines)
-end
-
---- Forgets the noted diagnostics, because the edit was not applied or the review is settled.
----@param r caliban.Review
-function M.forget(r)
-  diagnostics[r] = nil
-end
-
---- Begins to compare the current diagnostics with those before the edits. Called before the verdict
---- is sent to the program.
----@param r caliban.Review
-function M.check(r)
-  local before = diagnostics[r] ---@as caliban.Before?
-  diagnostics[r] = nil
-  if before then
-    pcall(require('caliban.lsp.check').begin, r.buf, r.session, r.path, before)
-  end
 end
 
 --- Tells the program how a review ended.

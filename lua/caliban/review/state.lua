@@ -139,6 +139,26 @@ function M.ends_as_before(r, eol)
   return r.ended == eol
 end
 
+--- Called when the end of the file on disk has changed.
+---@param r caliban.Review
+---@param eol boolean
+function M.follow_end(r, eol)
+  r.ended = eol
+  if r.eol then
+    r.eol[1] = eol
+  end
+end
+
+--- Called when another program has created the file that was to be created.
+---@param r caliban.Review
+---@param eol boolean whether the file ends in a line break
+function M.appear(r, eol)
+  r.create, r.ended = false, eol
+  if r.whole and r.whole.kind == 'create' then
+    r.whole = nil
+  end
+end
+
 --- Called when a proposal that has to wait for the user's review is added to hunks that are already
 --- on disk: from now on the file is written only after the user's decisions.
 ---@param r caliban.Review

@@ -8,6 +8,7 @@ local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
 local merged = require('caliban.editor.merged')
 local names = require('caliban.editor.name')
+local unread = require('caliban.editor.unread')
 local written = require('caliban.editor.written')
 local write_command = require('caliban.editor.write_command')
 
@@ -183,8 +184,12 @@ end
 
 --- Lifts all guards until the current command has ended.
 local function lift_briefly()
-  for buf in pairs(guarded) do
-    file.guard(buf, false)
+  for buf, it in pairs(guarded) do
+    if unread.has_appeared(buf) then
+      it.changed('changed')
+    else
+      file.guard(buf, false)
+    end
   end
   vim.schedule(function()
     for buf in pairs(guarded) do
@@ -215,7 +220,7 @@ function M.look(buf)
     return
   end
   seen[buf] = it and now or nil
-  if it and file.odd(buf) then
+  if it and (file.odd(buf) or unread.has_appeared(buf)) then
     it.changed('changed')
   else
     file.guard(buf, false)

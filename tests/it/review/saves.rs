@@ -1,6 +1,6 @@
 //! Failures of the write that ends a review: no file is damaged, and the user and the model get the reason.
 
-use super::scene::{Scene, nine, write};
+use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
 use expect_test::{Expect, expect};
 
@@ -206,13 +206,13 @@ fn a_file_in_a_read_only_folder_is_saved() {
 /// The message on the command line is soon written over.
 #[test]
 fn the_line_of_the_call_says_why_an_accepted_change_is_not_saved() {
-    let scene = Scene::start(|it| it.size(150, 40));
-    scene.ask(Reply::new().call("w1", "write", write("clash.txt", "mine\n")));
+    let scene = Scene::start(|it| it.file("clash.txt", "theirs\n").size(150, 40));
+    scene.ask(Reply::new().call("e1", "edit", edit("clash.txt", &[("theirs", "mine")])));
     scene.wait_pending(1);
-    std::fs::write(scene.nvim.setup.path("clash.txt"), "theirs\n").unwrap();
+    std::fs::write(scene.nvim.setup.path("clash.txt"), "others\n").unwrap();
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_idle("I see.");
     scene.nvim.wait_screen("1 accepted · not saved: ");
-    assert_eq!(scene.on_disk("clash.txt").as_deref(), Some("theirs\n"));
+    assert_eq!(scene.on_disk("clash.txt").as_deref(), Some("others\n"));
 }
