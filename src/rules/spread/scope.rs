@@ -79,20 +79,7 @@ const SHOWING: [(&[&str], bool); 8] = [
     (&["stash", "show"], false),
     (&["status"], false),
 ];
-/// Long options of these subcommands that print changes. They may be abbreviated.
-const PATCHES: [&str; 10] = [
-    "--cc",
-    "--color-words",
-    "--function-context",
-    "--patch",
-    "--patch-with-raw",
-    "--patch-with-stat",
-    "--remerge-diff",
-    "--unified",
-    "--verbose",
-    "--word-diff",
-];
-/// Options with which they print no changes.
+/// Options with which these subcommands print no changes.
 const NAMES_ONLY: [&str; 12] = [
     "--compact-summary",
     "--dirstat",
@@ -107,6 +94,91 @@ const NAMES_ONLY: [&str; 12] = [
     "--summary",
     "-s",
 ];
+/// Options of theirs that add no changes to what is printed. Any other option may add some, in its short form as a part of
+/// a word too.
+const PLAIN: [&str; 60] = [
+    "--abbrev",
+    "--abbrev-commit",
+    "--after",
+    "--ahead-behind",
+    "--all",
+    "--author",
+    "--before",
+    "--boundary",
+    "--branch",
+    "--branches",
+    "--cached",
+    "--color",
+    "--column",
+    "--committer",
+    "--cumulative",
+    "--date",
+    "--date-order",
+    "--decorate",
+    "--diff-filter",
+    "--exit-code",
+    "--find-copies",
+    "--find-renames",
+    "--first-parent",
+    "--follow",
+    "--format",
+    "--full-history",
+    "--graph",
+    "--grep",
+    "--ignore-all-space",
+    "--ignore-space-change",
+    "--ignored",
+    "--left-right",
+    "--long",
+    "--max-count",
+    "--merge-base",
+    "--merges",
+    "--no-abbrev-commit",
+    "--no-color",
+    "--no-decorate",
+    "--no-ext-diff",
+    "--no-merges",
+    "--no-notes",
+    "--no-renames",
+    "--no-textconv",
+    "--oneline",
+    "--porcelain",
+    "--pretty",
+    "--relative",
+    "--remotes",
+    "--renames",
+    "--reverse",
+    "--short",
+    "--show-stash",
+    "--since",
+    "--skip",
+    "--staged",
+    "--tags",
+    "--topo-order",
+    "--until",
+    "--untracked-files",
+];
+/// Their letters that do the same, alone and together.
+const PLAIN_LETTERS: &str = "biswzEFP";
+/// Options with which `git grep` prints no lines, and its options that change nothing of that.
+const GREP_SILENT: [&str; 8] =
+    ["-l", "-L", "-c", "-q", "--name-only", "--files-with-matches", "--count", "--quiet"];
+const GREP_PLAIN: [&str; 13] = [
+    "--cached",
+    "--extended-regexp",
+    "--fixed-strings",
+    "--ignore-case",
+    "--index",
+    "--line-number",
+    "--max-depth",
+    "--perl-regexp",
+    "--recursive",
+    "--untracked",
+    "--word-regexp",
+    "--no-index",
+    "--color",
+];
+const GREP_LETTERS: &str = "lLcqinwvEFGPrIe";
 
 impl<'a> Scope<'a> {
     /// What a command reads; `None` if its words name each file. `is_there` says whether there is something at a path.
@@ -155,11 +227,18 @@ fn searched<'a>(searcher: &Searcher, simple: &'a Simple, name: &'a str) -> Optio
         let of = options.iter().filter(|it| manner.is(it.0, name));
         of.filter_map(|it| it.1?.fixed()).collect()
     };
+    // in the order of the words: of several patterns that fit, the last one holds
     let patterns = |all: &[(&str, &str, &str)]| -> Vec<String> {
-        let of = all.iter().map(|it| (values(it.0), it.1, it.2));
-        of.flat_map(|(all, head, tail)| all.into_iter().map(move |it| format!("{head}{it}{tail}")))
-            .collect()
+        let of = options.iter().filter_map(|it| {
+            let (_, head, tail) = all.iter().find(|known| manner.is(it.0, known.0))?;
+            Some(format!("{head}{}{tail}", it.1?.fixed()?))
+        });
+        of.collect()
     };
+    let mut file_globs = patterns(searcher.file_globs);
+    if file_globs.first().is_some_and(|it| it.starts_with('!')) {
+        file_globs.insert(0, "*".to_owned());
+    }
     let texts = texts(simple);
     let paths = items.iter().filter(|it| !texts.contains(&(it.0 + 1)));
     let mut paths: Vec<&str> = paths.filter_map(|it| it.1.text()).collect();
@@ -169,7 +248,8 @@ fn searched<'a>(searcher: &Searcher, simple: &'a Simple, name: &'a str) -> Optio
         paths = vec!["."];
     }
     // with `rg`, a pattern that selects files also selects hidden and ignored ones
-    let selects = name != "rg" || values("g").iter().any(|it| !it.starts_with('!'));
+    let selects =
+        name != "rg" || count(&["iglob"]) > 0 || values("g").iter().any(|it| !it.starts_with('!'));
     let is_free = selects || count(&["u", "uuu"]) > 0 || has_no_ignore(&options, &manner);
     Some(Scope {
         source: if is_free { Source::Folders } else { Source::Index },
@@ -177,8 +257,12 @@ fn searched<'a>(searcher: &Searcher, simple: &'a Simple, name: &'a str) -> Optio
         paths,
         patterns: Vec::new(),
         globs: patterns(searcher.globs),
-        file_globs: patterns(searcher.file_globs),
-        types: values("t").into_iter().map(str::to_owned).collect(),
+        file_globs,
+        // a type may get further patterns
+        types: match count(&["type-add"]) {
+            0 => values("t").into_iter().map(str::to_owned).collect(),
+            _ => Vec::new(),
+        },
         has_hidden: selects || count(&[".", "uuu"]) > 0 || count(&["u"]) > 1,
     })
 }
@@ -197,23 +281,23 @@ fn stored(simple: &Simple, is_there: impl Fn(&str) -> bool) -> Option<Scope<'_>>
     let dashes = rest.iter().position(|it| *it == "--");
     let (before, after) = rest.split_at(dashes.unwrap_or(rest.len()));
     let options = || before.iter().filter(|it| it.starts_with('-'));
-    let is_patch = |it: &&&str| {
-        let head = it.split('=').next().unwrap_or_default();
-        let is_long = head.len() > 2 && PATCHES.iter().any(|it| it.starts_with(head));
-        is_long
-            || match *verbs {
-                ["status"] => !it.starts_with("--") && it.contains('v'),
-                _ => it[1..].starts_with(['p', 'u', 'c', 'U', 'W']),
-            }
-    };
     let is_grep = *verbs == ["grep"];
-    let has = |all: &[&str]| options().any(|it| all.contains(it));
-    let is_printing = if is_grep {
-        !has(&["-l", "-L", "-c", "-q", "--name-only", "--files-with-matches", "--count", "--quiet"])
-    } else {
-        let is_silent = |it: &&&str| NAMES_ONLY.contains(&it.split('=').next().unwrap_or_default());
-        options().any(|it| is_patch(&it)) || *shows && !options().any(|it| is_silent(&it))
+    let has = |all: &[&str]| options().any(|it| all.contains(&head(it)));
+    let is_plain = || {
+        options().all(|it| {
+            if is_grep {
+                GREP_PLAIN.contains(&head(it))
+                    || GREP_SILENT.contains(it)
+                    || letters(it, GREP_LETTERS)
+            } else {
+                PLAIN.contains(&head(it))
+                    || NAMES_ONLY.contains(&head(it))
+                    || letters(it, PLAIN_LETTERS)
+            }
+        })
     };
+    let is_silent = if is_grep { has(&GREP_SILENT) } else { !shows || has(&NAMES_ONLY) };
+    let is_printing = !(is_silent && is_plain());
     if !is_printing {
         return None;
     }
@@ -226,7 +310,7 @@ fn stored(simple: &Simple, is_there: impl Fn(&str) -> bool) -> Option<Scope<'_>>
         .map(|it| *it.1)
         .collect();
     // `HEAD:a` names a file
-    if *verbs == ["show"] && !operands.is_empty() && operands.iter().all(|it| it.contains(':')) {
+    if *verbs == ["show"] && !operands.is_empty() && operands.iter().all(|it| names_file(it)) {
         return None;
     }
     let (mut named, commits): (Vec<&str>, Vec<&str>) =
@@ -236,7 +320,9 @@ fn stored(simple: &Simple, is_there: impl Fn(&str) -> bool) -> Option<Scope<'_>>
         named.push(".");
     }
     let source = match () {
-        () if has(&["--no-index", "--untracked"]) => Source::Folders,
+        () if options().any(|it| it.starts_with("--no-i") || it.starts_with("--un")) => {
+            Source::Folders
+        }
         () if *verbs == ["diff"] && commits.is_empty() && !has(&["--cached", "--staged"]) => {
             Source::Changed
         }
@@ -244,6 +330,26 @@ fn stored(simple: &Simple, is_there: impl Fn(&str) -> bool) -> Option<Scope<'_>>
     };
     let words = [&["git"][..], verbs].concat();
     Some(limited(source, words, named))
+}
+
+/// Whether a word of `git show` is a commit and a path in it, such as `HEAD:a`.
+fn names_file(word: &str) -> bool {
+    let is_plain = !word.contains(['{', '}', '^']);
+    is_plain && word.split_once(':').is_some_and(|it| !it.0.is_empty() && !it.1.is_empty())
+}
+
+/// An option without its value.
+fn head(option: &str) -> &str {
+    option.split('=').next().unwrap_or_default()
+}
+
+/// Whether a word is one or more of these letters, a number of commits, or an option with a text to look for.
+fn letters(option: &str, known: &str) -> bool {
+    let Some(rest) = option.strip_prefix('-').filter(|it| !it.starts_with('-')) else {
+        return false;
+    };
+    let is_number = rest.strip_prefix('n').unwrap_or(rest).bytes().all(|it| it.is_ascii_digit());
+    is_number || rest.starts_with(['S', 'G', 'M', 'C']) || rest.chars().all(|it| known.contains(it))
 }
 
 /// The scope of a command of git that these words limit: paths, patterns, and what `:!` leaves out.
@@ -263,7 +369,10 @@ fn limited<'a>(source: Source, words: Vec<&'a str>, named: Vec<&'a str>) -> Scop
         let left_out = [":!", ":^", ":(exclude)"].iter().find_map(|mark| it.strip_prefix(mark));
         let is_pattern = it.contains(['*', '?', '[']);
         match left_out {
-            Some(it) if it.contains(['*', '?', '[']) => scope.globs.push(format!("!{it}")),
+            // such a pattern is matched from the start of the path
+            Some(it) if it.contains(['*', '?', '[']) => {
+                scope.globs.push(format!("!/{}", it.trim_start_matches("./")));
+            }
             Some(it) => scope.globs.push(format!("!/{}", it.trim_start_matches("./"))),
             None if it.starts_with(':') => is_whole = true,
             None if is_pattern => scope.patterns.push(it),
