@@ -102,7 +102,10 @@ impl Reader<'_> {
         let inner = path.strip_prefix(base.unwrap_or(&self.folder)).unwrap_or(path);
         let is_hidden = || inner.iter().any(|it| it.as_encoded_bytes().starts_with(b"."));
         let mut above = below.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
+        let is_left_out =
+            || self.scope.left_out.iter().any(|it| fits(it, &below.to_string_lossy()));
         is_in
+            && !is_left_out()
             && (self.scope.has_hidden || !is_hidden())
             && ![&self.globs, &self.file_globs]
                 .iter()

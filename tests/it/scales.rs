@@ -6,23 +6,18 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 
-/// The thousands of tokens that the chip of `a.txt` shows. The file has 8,000 bytes.
-fn chip(nvim: &Nvim) -> String {
-    let shown = || {
-        let screen = nvim.screen();
-        let (_, rest) = screen.split_once("▏a.txt  400 lines  ")?;
-        Some(rest.split_once("k tokens")?.0.to_owned())
-    };
-    nvim.wait(|_| shown().is_some(), "the chip");
-    shown().unwrap()
-}
-
-/// Begins a conversation of this name, and returns what the chip in its composer shows.
+/// The tokens that `/context` estimates for the next request of a new conversation of this name.
 fn begin(nvim: &Nvim, name: &str) -> String {
     nvim.keys(&format!("<Esc>:Caliban new {name}<CR>"));
     nvim.wait_session(name);
-    nvim.keys("isee @a.txt ");
-    chip(nvim)
+    nvim.keys("i/context<C-s>");
+    let shown = || {
+        let transcript = nvim.transcript();
+        let (_, rest) = transcript.rsplit_once("! About ")?;
+        Some(rest.split_once(" tokens")?.0.to_owned())
+    };
+    nvim.wait(|_| shown().is_some(), "the estimate");
+    shown().unwrap()
 }
 
 #[test]
@@ -34,13 +29,13 @@ fn the_size_of_a_token_is_learned_once_for_all_conversations_in_every_dialect() 
         let nvim = Nvim::start(&setup);
         nvim.keys(":Caliban<CR>");
         nvim.wait_phase("idle");
-        assert_eq!(begin(&nvim, "first"), "2.0");
+        let assumed = begin(&nvim, "first");
         server.reply(Reply::said("Seen.").usage(10_000, 10));
-        nvim.keys("<C-s>");
+        nvim.keys("isee @a.txt<C-s>");
         nvim.wait_transcript("Seen.");
         nvim.wait_phase("idle");
         let learned = begin(&nvim, "second");
-        assert_ne!(learned, "2.0");
+        assert_ne!(learned, assumed);
         nvim.quit_with("<Esc>:qa!<CR>");
         let nvim = Nvim::start(&setup);
         nvim.keys(":Caliban<CR>");
@@ -52,6 +47,6 @@ fn the_size_of_a_token_is_learned_once_for_all_conversations_in_every_dialect() 
         let nvim = Nvim::start(&setup);
         nvim.keys(":Caliban<CR>");
         nvim.wait_phase("idle");
-        assert_eq!(begin(&nvim, "fourth"), "2.0");
+        assert_eq!(begin(&nvim, "fourth"), assumed);
     }
 }

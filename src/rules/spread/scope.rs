@@ -20,8 +20,9 @@ pub(super) struct Scope<'a> {
     words: Vec<&'a str>,
     /// The paths to which the command is limited.
     pub(super) paths: Vec<&'a str>,
-    /// Patterns of paths to which it is limited.
+    /// Patterns of paths to which it is limited, and of paths that it leaves out.
     pub(super) patterns: Vec<&'a str>,
+    pub(super) left_out: Vec<&'a str>,
     /// Patterns in the style of a `.gitignore` that select files or, after a `!`, leave them and whole folders out.
     pub(super) globs: Vec<String>,
     /// Patterns that select files or leave them out, but no folders.
@@ -178,7 +179,7 @@ const GREP_PLAIN: [&str; 13] = [
     "--no-index",
     "--color",
 ];
-const GREP_LETTERS: &str = "lLcqinwvEFGPrIe";
+const GREP_LETTERS: &str = "lLcqinwvEFGPrI";
 
 impl<'a> Scope<'a> {
     /// What a command reads; `None` if its words name each file. `is_there` says whether there is something at a path.
@@ -256,6 +257,7 @@ fn searched<'a>(searcher: &Searcher, simple: &'a Simple, name: &'a str) -> Optio
         words: vec![name],
         paths,
         patterns: Vec::new(),
+        left_out: Vec::new(),
         globs: patterns(searcher.globs),
         file_globs,
         // a type may get further patterns
@@ -296,7 +298,11 @@ fn stored(simple: &Simple, is_there: impl Fn(&str) -> bool) -> Option<Scope<'_>>
             }
         })
     };
-    let is_silent = if is_grep { has(&GREP_SILENT) } else { !shows || has(&NAMES_ONLY) };
+    let is_quiet = |it: &&&str| {
+        GREP_SILENT.contains(it) || letters(it, GREP_LETTERS) && it.contains(['l', 'L', 'c', 'q'])
+    };
+    let is_silent =
+        if is_grep { options().any(|it| is_quiet(&it)) } else { !shows || has(&NAMES_ONLY) };
     let is_printing = !(is_silent && is_plain());
     if !is_printing {
         return None;
@@ -359,6 +365,7 @@ fn limited<'a>(source: Source, words: Vec<&'a str>, named: Vec<&'a str>) -> Scop
         words,
         paths: Vec::new(),
         patterns: Vec::new(),
+        left_out: Vec::new(),
         globs: Vec::new(),
         file_globs: Vec::new(),
         types: Vec::new(),
@@ -369,9 +376,9 @@ fn limited<'a>(source: Source, words: Vec<&'a str>, named: Vec<&'a str>) -> Scop
         let left_out = [":!", ":^", ":(exclude)"].iter().find_map(|mark| it.strip_prefix(mark));
         let is_pattern = it.contains(['*', '?', '[']);
         match left_out {
-            // such a pattern is matched from the start of the path
+            // git matches such a pattern from the start of the path, and its `*` also fits `/`
             Some(it) if it.contains(['*', '?', '[']) => {
-                scope.globs.push(format!("!/{}", it.trim_start_matches("./")));
+                scope.left_out.push(it.trim_start_matches("./"));
             }
             Some(it) => scope.globs.push(format!("!/{}", it.trim_start_matches("./"))),
             None if it.starts_with(':') => is_whole = true,
