@@ -239,7 +239,6 @@ impl Agent {
                 let asked = (turn, model, focus);
                 self.sampler.compact(conversation, desk, &mut self.turn, asked);
             }
-            // whatever stands before a call stands here
             Effect::Admit { turn, calls } => conversation.take(Input::Admitted { turn, calls }),
             Effect::Employ { .. } | Effect::Dismiss { .. } => workers::lead(self, effect),
             Effect::Run { turn, call, is_closed, opened } => {

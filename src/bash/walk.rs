@@ -256,6 +256,10 @@ impl Walk<'_> {
         if !harmless(&name) {
             self.script.doubt(format!("{} sets a variable", quoted(self.of(node))));
         }
+        if let Some(place) = node.child_by_field_name("name").filter(|it| it.kind() == "subscript")
+        {
+            self.substitutions(place);
+        }
         if let Some(value) = node.child_by_field_name("value") {
             let word = self.word(&[value]);
             self.script.assigned.push((name.clone(), word.shown().to_owned()));

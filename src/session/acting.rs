@@ -39,7 +39,7 @@ impl Session {
     /// commands. A command waits for all other calls of the reply, including their reviews, and for the commands before
     /// it. A call that ends the turn comes last.
     fn next_call(&self) -> Option<Open> {
-        let begins = |it: &&Open| it.at_gate || it.state == State::Running;
+        let begins = |it: &&Open| it.at_gate && it.is_waiting() || it.state == State::Running;
         let begun = || self.open().iter().filter(begins).map(|it| &it.access);
         let has_room = begun().filter(|it| it.reads()).count() < MAX_READS;
         let has_room_for_child =

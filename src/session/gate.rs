@@ -1,5 +1,5 @@
 //! The gate that a call passes after it may run and before it runs. Whatever has to happen between the two stands outside,
-//! with the effect `Effect::Admit`, and may take time. Nothing stands there now.
+//! with the effect `Effect::Admit`, and may take time. The agent lets each call through at once.
 
 use super::{Effect, Event, Open, Phase, Session, Step};
 use crate::event::{Access, TurnId};

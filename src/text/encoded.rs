@@ -3,8 +3,8 @@
 use super::{BOM, Text};
 use encoding_rs::Encoding;
 
-/// The encodings that are tried, beside Latin-1 and UTF-16: the names that Neovim's `'fileencoding'` has for them, or
-/// those of the Encoding Standard. Only an encoding that gives exactly the bytes of the file is used.
+/// The encodings that are tried, beside Latin-1 and UTF-16, by their labels in the Encoding Standard. Only encodings that
+/// give exactly the bytes of the file are used.
 const TRIED: [&str; 20] = [
     "windows-1252",
     "iso-8859-2",
@@ -39,14 +39,17 @@ enum Form {
     Named(&'static Encoding),
 }
 
-/// The bytes of `text` in the encoding in which `known` has the bytes `bytes`. `None` if no encoding is found.
+/// The bytes of `text` in the encoding in which `known` has the bytes `bytes`. `None` if there is no such
+/// encoding, or if several give different bytes.
 pub fn like(bytes: &[u8], known: &Text, text: &Text) -> Option<Vec<u8>> {
     let named = TRIED.iter().filter_map(|it| Encoding::for_label(it.as_bytes()));
     let utf16 = [(false, true), (true, true), (false, false), (true, false)];
     let utf16 = utf16.into_iter().map(|(is_big, bom)| Form::Utf16 { is_big, bom });
-    let mut forms = [Form::Latin1].into_iter().chain(utf16).chain(named.map(Form::Named));
-    let form = forms.find(|it| it.encode(known).as_deref() == Some(bytes))?;
-    form.encode(text)
+    let forms = [Form::Latin1].into_iter().chain(utf16).chain(named.map(Form::Named));
+    let fitting = forms.filter(|it| it.encode(known).as_deref() == Some(bytes));
+    let mut encoded = fitting.filter_map(|it| it.encode(text));
+    let first = encoded.next()?;
+    encoded.all(|it| it == first).then_some(first)
 }
 
 impl Form {
@@ -89,6 +92,8 @@ mod tests {
         let dos = |it: &str| Text { newline: Newline::Dos, ..Text::new(it) };
         let bytes = like(b"\xe9\r\n", &dos("\u{e9}\n"), &dos("\u{e8}\n\u{e9}\n"));
         assert_eq!(bytes.as_deref(), Some(&b"\xe8\r\n\xe9\r\n"[..]));
+        // a file in which `\u{e4}` is in both encodings, and `\u{f8}` has another byte in each
+        assert_eq!(like(b"\xe4", &Text::new("\u{e4}"), &Text::new("\u{f8}")), None);
         // a character that the encoding does not have
         assert_eq!(like(b"\xe9", &Text::new("\u{e9}"), &Text::new("\u{4e2d}")), None);
         let cyrillic = like(b"\xcf\xf0", &Text::new("\u{41f}\u{440}"), &Text::new("\u{44f}"));

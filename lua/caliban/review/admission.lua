@@ -194,10 +194,12 @@ end
 ---@param all caliban.Fit[]
 local function let_in(reviews, item, all)
   local begun, steps = {}, {} ---@type table<integer, caliban.Review>, caliban.Step[]
+  local replaced = {} ---@type integer[]
   for _, it in ipairs(all) do
     local r = begun[it.buf]
     if it.plan.replaces then
       reviews.leave(it.buf)
+      replaced[#replaced + 1] = it.buf
     end
     if not r then
       r = reviews.begin(item, it.p, it.buf, it.plan.text)
@@ -209,8 +211,10 @@ local function let_in(reviews, item, all)
   end
   local one, why = apply(steps)
   if one then
-    for buf, r in pairs(begun) do
+    for _, r in pairs(begun) do
       reviews.look(r)
+    end
+    for _, buf in ipairs(replaced) do
       remains.restore(buf)
     end
     if tostring(why):find('E565', 1, true) then

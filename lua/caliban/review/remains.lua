@@ -11,8 +11,12 @@ M.GONE = 'it was deleted on disk'
 
 --- The text with which a review ended that could not be saved because the file was gone.
 local settled = {} ---@type table<integer, string> by buffer
---- The lines of a buffer before the file was created again.
-local former = {} ---@type table<integer, string[]> by buffer
+---@class caliban.Former a buffer before its file was created again
+---@field lines string[]
+---@field modified boolean
+---@field settled? string
+
+local former = {} ---@type table<integer, caliban.Former> by buffer
 
 local group = api.nvim_create_augroup('caliban.review.remains', {})
 
@@ -93,9 +97,10 @@ end
 --- Removes the text, because the file is about to be created again. `u` brings the text back.
 ---@param buf integer
 function M.remove(buf)
+  local was = { lines = file.lines(buf), modified = vim.bo[buf].modified, settled = settled[buf] }
   forget(buf)
   watch(buf)
-  former[buf] = file.lines(buf)
+  former[buf] = was
   -- Neovim notes that the file is gone
   require('caliban.review.write_guard').acknowledge(buf)
   file.adopt(buf)
@@ -110,11 +115,18 @@ end
 --- Puts the text back that `remove` has removed, because the file was not created.
 ---@param buf integer
 function M.restore(buf)
-  local lines = former[buf] ---@type string[]?
-  if lines and api.nvim_buf_is_loaded(buf) then
-    file.put(buf, 0, file.empty(buf) and 0 or api.nvim_buf_line_count(buf), lines)
-    vim.bo[buf].modified = false
+  local was = former[buf] ---@type caliban.Former?
+  if was and api.nvim_buf_is_loaded(buf) then
+    file.put(buf, 0, file.empty(buf) and 0 or api.nvim_buf_line_count(buf), was.lines)
+    vim.bo[buf].modified = was.modified
+    settled[buf] = was.settled
   end
+  former[buf] = nil
+end
+
+--- Forgets the text that `remove` has removed, because the file was created.
+---@param buf integer
+function M.done(buf)
   former[buf] = nil
 end
 

@@ -231,6 +231,14 @@ local function change(p, buf)
     entry.apply(r, plan)
   end)
   entry.set_eol(r, p.eol)
+  if plan.replaces then
+    local remains = require('caliban.review.remains')
+    if ok then
+      remains.done(buf)
+    else
+      remains.restore(buf)
+    end
+  end
   return not ok and require('caliban.editor.file').reason(err) or nil
 end
 

@@ -24,7 +24,7 @@ pub(super) fn say(said: &Said, head: Option<&Head>) -> String {
     let unfinished = head.and_then(|it| it.unfinished);
     match said {
         Said::Committed { from: Some(from), to } if is_at(to) && unfinished.is_none() => format!(
-            "A command of this turn made commits, and HEAD is still at the last one on its branch, {to}. A rewind takes \
+            "A command of this turn made commits, and HEAD is still at the last one, on branch {to}. A rewind takes \
              no commit back: `git reset {from}` does, and keeps the files."
         ),
         Said::Committed { from: Some(_), to } => format!(

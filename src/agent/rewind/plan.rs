@@ -181,8 +181,8 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
 /// UTF-8. `last` is the file's last change of `changes`.
 fn is_raw(blobs: &Blobs, changes: &[Change], last: &Change) -> bool {
     let is_text = |it: &Change| matches!(blobs.read(it.sides().1), Ok(Content::Text(_)));
-    let by_command = changes.iter().filter(|it| it.path == last.path && it.cause == Cause::Command);
-    !is_text(last) || by_command.into_iter().any(|it| !is_text(it))
+    let is_by_command = |it: &&Change| it.path == last.path && it.cause == Cause::Command;
+    !is_text(last) || changes.iter().filter(is_by_command).any(|it| !is_text(it))
 }
 
 /// Fails if the path is a symbolic link or goes through one to another place. This is checked again right before each
@@ -193,7 +193,7 @@ pub(in crate::agent) fn check_no_link(desk: &Desk, path: &Path) -> Result<(), St
 }
 
 const LINKED: &str = "a symbolic link is in its place";
-const UNLIKE: &str = "it changed later, or its encoding is not known";
+const UNLIKE: &str = "it changed later, or its earlier text cannot be written in its encoding";
 
 /// Fails if the path goes through a symbolic link to another place. The path itself may be a link.
 pub(super) fn check_way(desk: &Desk, path: &Path) -> Result<(), String> {

@@ -228,18 +228,6 @@ fn searched<'a>(searcher: &Searcher, simple: &'a Simple, name: &'a str) -> Optio
         let of = options.iter().filter(|it| manner.is(it.0, name));
         of.filter_map(|it| it.1?.fixed()).collect()
     };
-    // in the order of the words: of several patterns that fit, the last one holds
-    let patterns = |all: &[(&str, &str, &str)]| -> Vec<String> {
-        let of = options.iter().filter_map(|it| {
-            let (_, head, tail) = all.iter().find(|known| manner.is(it.0, known.0))?;
-            Some(format!("{head}{}{tail}", it.1?.fixed()?))
-        });
-        of.collect()
-    };
-    let mut file_globs = patterns(searcher.file_globs);
-    if file_globs.first().is_some_and(|it| it.starts_with('!')) {
-        file_globs.insert(0, "*".to_owned());
-    }
     let texts = texts(simple);
     let paths = items.iter().filter(|it| !texts.contains(&(it.0 + 1)));
     let mut paths: Vec<&str> = paths.filter_map(|it| it.1.text()).collect();
@@ -258,8 +246,8 @@ fn searched<'a>(searcher: &Searcher, simple: &'a Simple, name: &'a str) -> Optio
         paths,
         patterns: Vec::new(),
         left_out: Vec::new(),
-        globs: patterns(searcher.globs),
-        file_globs,
+        globs: patterns(searcher.globs, &options, &manner),
+        file_globs: file_patterns(searcher, &options, &manner),
         // a type may get further patterns
         types: match count(&["type-add"]) {
             0 => values("t").into_iter().map(str::to_owned).collect(),
@@ -267,6 +255,31 @@ fn searched<'a>(searcher: &Searcher, simple: &'a Simple, name: &'a str) -> Optio
         },
         has_hidden: selects || count(&[".", "uuu"]) > 0 || count(&["u"]) > 1,
     })
+}
+
+/// The patterns that these options give, in the order of the words: of several that fit, the last one holds. `known` is as
+/// in `Searcher`.
+fn patterns(
+    known: &[(&str, &str, &str)],
+    options: &[(&[Name], Option<&Word>, bool)],
+    manner: &Manner,
+) -> Vec<String> {
+    let of = options.iter().filter_map(|it| {
+        let (_, head, tail) = known.iter().find(|known| manner.is(it.0, known.0))?;
+        Some(format!("{head}{}{tail}", it.1?.fixed()?))
+    });
+    of.collect()
+}
+
+/// The patterns of files. If the first one leaves files out, those that fit none are read.
+fn file_patterns(
+    searcher: &Searcher,
+    options: &[(&[Name], Option<&Word>, bool)],
+    manner: &Manner,
+) -> Vec<String> {
+    let all = patterns(searcher.file_globs, options, manner);
+    let is_open = all.first().is_some_and(|it| it.starts_with('!'));
+    is_open.then(|| "*".to_owned()).into_iter().chain(all).collect()
 }
 
 /// Whether `rg` is told to read files that git ignores.
@@ -285,26 +298,7 @@ fn stored(simple: &Simple, is_there: impl Fn(&str) -> bool) -> Option<Scope<'_>>
     let options = || before.iter().filter(|it| it.starts_with('-'));
     let is_grep = *verbs == ["grep"];
     let has = |all: &[&str]| options().any(|it| all.contains(&head(it)));
-    let is_plain = || {
-        options().all(|it| {
-            if is_grep {
-                GREP_PLAIN.contains(&head(it))
-                    || GREP_SILENT.contains(it)
-                    || letters(it, GREP_LETTERS)
-            } else {
-                PLAIN.contains(&head(it))
-                    || NAMES_ONLY.contains(&head(it))
-                    || letters(it, PLAIN_LETTERS)
-            }
-        })
-    };
-    let is_quiet = |it: &&&str| {
-        GREP_SILENT.contains(it) || letters(it, GREP_LETTERS) && it.contains(['l', 'L', 'c', 'q'])
-    };
-    let is_silent =
-        if is_grep { options().any(|it| is_quiet(&it)) } else { !shows || has(&NAMES_ONLY) };
-    let is_printing = !(is_silent && is_plain());
-    if !is_printing {
+    if prints_nothing(before, is_grep, *shows) {
         return None;
     }
     let texts = texts(simple);
@@ -336,6 +330,25 @@ fn stored(simple: &Simple, is_there: impl Fn(&str) -> bool) -> Option<Scope<'_>>
     };
     let words = [&["git"][..], verbs].concat();
     Some(limited(source, words, named))
+}
+
+/// Whether these words keep a command of git from printing what files hold: an option says so, or the command prints
+/// nothing by itself, and no other option may have it print something.
+fn prints_nothing(words: &[&str], is_grep: bool, shows: bool) -> bool {
+    let mut options = words.iter().filter(|it| it.starts_with('-'));
+    if is_grep {
+        let is_silent = |it: &str| {
+            GREP_SILENT.contains(&it)
+                || letters(it, GREP_LETTERS) && it.contains(['l', 'L', 'c', 'q'])
+        };
+        let is_plain = |it: &str| GREP_PLAIN.contains(&head(it)) || letters(it, GREP_LETTERS);
+        return options.clone().any(|it| is_silent(it))
+            && options.all(|it| is_silent(it) || is_plain(it));
+    }
+    let is_silent = |it: &str| NAMES_ONLY.contains(&head(it));
+    let is_plain = |it: &str| PLAIN.contains(&head(it)) || letters(it, PLAIN_LETTERS);
+    (!shows || options.clone().any(|it| is_silent(it)))
+        && options.all(|it| is_silent(it) || is_plain(it))
 }
 
 /// Whether a word of `git show` is a commit and a path in it, such as `HEAD:a`.

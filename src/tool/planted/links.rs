@@ -11,6 +11,33 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// A folder that was listed so soon after its last change may have changed again at the same time of its file system.
 const SOON: Duration = Duration::from_millis(100);
 
+/// Names in the folder of a repository (`gitrepository-layout`), beside those in capital letters.
+const FOLDERS: [&str; 13] = [
+    "branches",
+    "hooks",
+    "info",
+    "lfs",
+    "logs",
+    "modules",
+    "objects",
+    "rebase-apply",
+    "rebase-merge",
+    "refs",
+    "rr-cache",
+    "sequencer",
+    "worktrees",
+];
+const FILES: [&str; 8] = [
+    "commondir",
+    "config",
+    "config.worktree",
+    "description",
+    "gc.log",
+    "index",
+    "packed-refs",
+    "shallow",
+];
+
 /// Links, and where each leads.
 pub(super) type Targets = BTreeMap<PathBuf, PathBuf>;
 
@@ -65,6 +92,29 @@ impl Folder {
         }
         folder
     }
+}
+
+/// The folders of a repository without a working tree in which git writes, and the links beside them that git would
+/// follow.
+pub(super) fn of_bare(root: &Path) -> (Vec<PathBuf>, Targets) {
+    let (mut folders, mut links) = (Vec::new(), Targets::new());
+    for entry in fs::read_dir(root).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_gits = name.to_str().is_some_and(|it| {
+            FILES.contains(&it) || FOLDERS.contains(&it) || it.bytes().all(is_of_mark)
+        });
+        match entry.file_type() {
+            Ok(it) if is_gits && it.is_dir() => folders.push(entry.path()),
+            Ok(it) if is_gits && it.is_symlink() => links.extend(target(&entry)),
+            _ => (),
+        }
+    }
+    (folders, links)
+}
+
+/// Names such as `FETCH_HEAD` consist of these.
+fn is_of_mark(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte == b'_'
 }
 
 /// Whether this is the folder for what was taken back, also links.

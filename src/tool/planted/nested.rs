@@ -1,7 +1,7 @@
 //! Repositories in folders of the project into which git looks when it works on the project's own: submodules, other
 //! folders that the index has as commits, and worktrees. Git runs what their configuration names.
 
-use super::links::{Links, Targets};
+use super::links::{self, Links, Targets};
 use crate::regular;
 use crate::tool::git::{folder_of, linked};
 use crate::tool::{Stamp, disk};
@@ -56,10 +56,13 @@ impl Nested {
         self.trees = all.split_off(1);
         let own = [folder.to_owned()].into_iter().chain(folder_of(root));
         let others = self.trees.iter().filter_map(|it| folder_of(it));
-        let bare = is_bare(root).then(|| root.to_owned());
         let is_within = |it: &PathBuf| it.starts_with(root) || it.starts_with(folder);
-        let all: Vec<PathBuf> = own.chain(others).chain(bare).filter(is_within).collect();
+        let all = own.chain(others).filter(is_within);
+        // the other links in a root that is a repository itself are the user's
+        let (bare, links) = if is_bare(root) { links::of_bare(root) } else { Default::default() };
+        let all: Vec<PathBuf> = all.chain(bare).collect();
         self.links = self.folders.look(&all);
+        self.links.extend(links);
     }
 
     fn links(&mut self, tree: &Path, index: &Path) -> Vec<PathBuf> {

@@ -261,7 +261,7 @@ fn the_preview_says_that_a_turn_committed() {
     let shown = scene.nvim.buffer("/rewind");
     assert!(
         shown.contains(
-            "A command of this turn made commits, and HEAD is still at the last one on its branch, main ("
+            "A command of this turn made commits, and HEAD is still at the last one, on branch main ("
         ),
         "{shown}"
     );

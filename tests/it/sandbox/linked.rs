@@ -113,6 +113,25 @@ fn no_link_that_a_command_makes_in_a_repository_s_folder_stays() {
     assert_eq!(said.matches("Invalid cross-device link").count(), 2, "{said}");
 }
 
+/// A command makes the root a repository of its own. Links of the user's that git does not follow stay.
+#[test]
+fn links_of_the_users_stay_in_a_root_that_becomes_a_repository() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    bash(
+        &scene,
+        "ln -s a.txt plain; mkdir -p tools/bin; ln -s ../../a.txt tools/bin/tool; ln -s / outside",
+    );
+    let run = "git init -q --bare .; ln -s ~/.bashrc FETCH_HEAD; mkdir -p logs; ln -s ~/.bashrc logs/HEAD; echo done";
+    let (said, _) = call(&scene, "shell", json!({ "command": run }), "");
+    assert!(said.contains("the sandbox removed symbolic links"), "{said}");
+    let is_link = |it: &str| scene.nvim.setup.path(it).is_symlink();
+    assert_eq!(["FETCH_HEAD", "logs/HEAD"].map(is_link), [false; 2], "{said}");
+    assert_eq!(["plain", "tools/bin/tool", "outside"].map(is_link), [true; 3], "{said}");
+}
+
 #[test]
 fn what_the_user_commits_goes_into_no_file_to_which_a_command_has_led_git() {
     if !is_full() {

@@ -446,17 +446,19 @@ impl Outcome {
     /// What the user is told of changes that were not proposed.
     pub(super) fn left_for_user(&self, branch: &str) -> Option<String> {
         let drops = format!("`git branch -D {branch}` drops the branch.");
-        if let Some(left) = self.left() {
-            return Some(format!(
-                "Only the branch {branch} has the changes to {left}. `git checkout {branch} -- FILE` takes a file, {drops}"
-            ));
-        }
+        let only = self.left().map(|it| {
+            format!(
+                "Only the branch {branch} has the changes to {it}. `git checkout {branch} -- FILE` takes a file, {drops}"
+            )
+        });
         let paths: Vec<String> = self.unsaved.iter().map(|it| it.0.clone()).collect();
-        (!paths.is_empty()).then(|| {
+        let unsaved = (!paths.is_empty()).then(|| {
             format!(
                 "The changes to {} are in the buffers and not on disk, so the branch {branch} is kept. {drops}",
                 named(&paths)
             )
-        })
+        });
+        let both: Vec<String> = only.into_iter().chain(unsaved).collect();
+        (!both.is_empty()).then(|| both.join(" "))
     }
 }
