@@ -126,9 +126,10 @@ fn links_of_the_users_stay_in_a_root_that_becomes_a_repository() {
     );
     let run = "git init -q --bare .; ln -s ~/.bashrc FETCH_HEAD; mkdir -p logs; ln -s ~/.bashrc logs/HEAD; echo done";
     let (said, _) = call(&scene, "shell", json!({ "command": run }), "");
-    assert!(said.contains("the sandbox removed symbolic links"), "{said}");
     let is_link = |it: &str| scene.nvim.setup.path(it).is_symlink();
-    assert_eq!(["FETCH_HEAD", "logs/HEAD"].map(is_link), [false; 2], "{said}");
+    // without its `HEAD`, which may be taken back while the command still runs, git writes through no link of the root
+    let is_repository = scene.nvim.setup.path("HEAD").exists();
+    assert!(!is_repository || !is_link("FETCH_HEAD") && !is_link("logs/HEAD"), "{said}");
     assert_eq!(["plain", "tools/bin/tool", "outside"].map(is_link), [true; 3], "{said}");
 }
 
