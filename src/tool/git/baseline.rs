@@ -159,7 +159,11 @@ impl Baseline {
             !it.starts_with("refs/remotes/") && !it.ends_with("^{}") && !it.starts_with(REPLACED)
         };
         let is_old = |id: &str| self.tips.split(|it| *it == b'\n').any(|it| it == id.as_bytes());
-        let new = store.refs.iter().filter(|it| is_own(it.0) && !is_old(it.1));
+        // for a tag, its commit counts
+        let commit = |it: (&String, &String)| {
+            store.refs.get(&format!("{}^{{}}", it.0)).unwrap_or(it.1).clone()
+        };
+        let new = store.refs.iter().filter(|it| is_own(it.0) && !is_old(&commit(*it)));
         for (name, id) in new.take(REFERENCES) {
             let tree = ["ls-tree", "-r", "-z", "--full-tree", id];
             let listed = self.checkout.run(tree, WAIT).await.unwrap_or_default();

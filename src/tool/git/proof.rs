@@ -80,8 +80,9 @@ impl Baseline {
             file,
         ];
         let commits = self.checkout.fed(&log, self.tips.clone(), WAIT).await.ok()?;
-        for commit in lines(&commits).into_iter().take(MOST) {
-            let tree = self.listed(&commit, name).await?;
+        // the latest commits come first
+        for commit in String::from_utf8_lossy(&commits).lines().take(MOST) {
+            let Some(tree) = self.listed(commit, name).await else { continue };
             if tree.files.get(it.0) == Some(it.1) {
                 return Some(tree);
             }

@@ -337,6 +337,23 @@ fn the_user_is_told_which_locked_files_a_command_has_put_into_git_s_store() {
     scene.nvim.wait(|it| times(it.transcript()) == 2, "the second content");
 }
 
+/// Tags that were there before do not count among the references that are looked at.
+#[test]
+fn a_tag_of_a_command_s_is_looked_at_however_many_tags_the_user_has() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    let tags = "for n in $(seq 31); do git tag -a -m mine a$n || exit; done";
+    let root = scene.nvim.setup.path("");
+    assert!(Command::new("bash").args(["-c", tags]).current_dir(root).status().unwrap().success());
+    let tag = "b=$(echo worse | git hash-object -w --stdin); export GIT_INDEX_FILE=$TMPDIR/index; git read-tree main; \
+        git update-index --add --cacheinfo 100644,$b,.vscode/tasks.json; \
+        git update-ref refs/tags/zz $(git commit-tree -p main -m later $(git write-tree))";
+    run(&scene, tag);
+    scene.nvim.wait_transcript("Look at them first: `git show refs/tags/zz:.vscode/tasks.json`.");
+}
+
 #[test]
 fn a_bare_repository_in_a_folder_keeps_its_samples_and_the_user_is_told_of_a_hook() {
     if !is_full() {
