@@ -240,6 +240,7 @@ impl Agent {
                 self.sampler.compact(conversation, desk, &mut self.turn, asked);
             }
             Effect::Admit { turn, calls } => conversation.take(Input::Admitted { turn, calls }),
+            Effect::Release { turn, calls } => conversation.take(Input::Released { turn, calls }),
             Effect::Employ { .. } | Effect::Dismiss { .. } => workers::lead(self, effect),
             Effect::Run { turn, call, is_closed, opened } => {
                 let call = self.turn.calls.of(desk, &call);

@@ -39,7 +39,7 @@ impl Session {
     /// commands. A command waits for all other calls of the reply, including their reviews, and for the commands before
     /// it. A call that ends the turn comes last.
     fn next_call(&self) -> Option<Open> {
-        let begins = |it: &&Open| it.at_gate && it.is_waiting() || it.state == State::Running;
+        let begins = |it: &&Open| it.at_gate && it.is_waiting() || it.is_running();
         let begun = || self.open().iter().filter(begins).map(|it| &it.access);
         let has_room = begun().filter(|it| it.reads()).count() < MAX_READS;
         let has_room_for_child =
@@ -176,21 +176,15 @@ impl Session {
             Input::Entered { turn, entry } => self.entered(turn, entry, step),
             Input::Applied { answer, .. } | Input::Answered { answer, .. } => {
                 let is_open = |it: &Open| {
-                    it.call.id == answer.id
-                        && matches!(it.state, State::Running | State::Reviewing { .. })
+                    it.call.id == answer.id && (it.is_running() || it.is_under_review())
                 };
                 match self.turn().filter(|_| self.open().iter().any(is_open)) {
-                    Some(turn) => self.record(Event::Answered { turn, answer }, step),
+                    Some(turn) => self.has_run(turn, answer, step),
                     None => self.note_verdict(answer, step),
                 }
             }
             _ => (),
         }
-    }
-
-    pub(super) fn answered(&mut self, turn: TurnId, answer: ToolAnswer, step: &mut Step) {
-        self.record(Event::Answered { turn, answer }, step);
-        self.advance(turn, step);
     }
 
     pub(super) fn reviewed(&mut self, path: PathBuf, answers: Vec<ToolAnswer>, step: &mut Step) {
@@ -201,23 +195,15 @@ impl Session {
     /// Answers calls with the user's verdicts. If a call was already answered, the model gets the verdict with the next
     /// request. A verdict may arrive before the message that the change is in its buffer.
     pub(super) fn take_verdicts(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
-        let mut answered = None;
         for answer in answers {
-            let reviewing = self.open().iter().any(|it| {
-                let is_running = it.state == State::Running && it.access.edits();
-                let is_open = is_running || matches!(it.state, State::Reviewing { .. });
-                it.call.id == answer.id && is_open
+            let is_open = self.open().iter().any(|it| {
+                let is_running = it.is_running() && it.access.edits();
+                it.call.id == answer.id && (is_running || it.is_under_review())
             });
-            match self.turn() {
-                Some(turn) if reviewing => {
-                    self.record(Event::Answered { turn, answer }, step);
-                    answered = Some(turn);
-                }
-                _ => self.note_verdict(answer, step),
+            match self.turn().filter(|_| is_open) {
+                Some(turn) => self.has_run(turn, answer, step),
+                None => self.note_verdict(answer, step),
             }
-        }
-        if let Some(turn) = answered {
-            self.advance(turn, step);
         }
     }
 
@@ -257,7 +243,7 @@ impl Session {
 
     pub(super) fn is_running(&self, of: TurnId, call: &CallId) -> bool {
         self.turn() == Some(of)
-            && self.open().iter().any(|it| it.call.id == *call && it.state == State::Running)
+            && self.open().iter().any(|it| it.call.id == *call && it.is_running())
     }
 
     pub(super) fn rule(&mut self, call: &CallId, ruling: Ruling, step: &mut Step) {

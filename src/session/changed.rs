@@ -84,7 +84,17 @@ impl Session {
 impl Open {
     /// Whether the call has not begun, and no question about it is open.
     pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.state, State::Ready | State::Allowed)
+        matches!(self.state, State::Ready | State::Allowed) && self.result.is_none()
+    }
+
+    /// Whether the call runs, and no answer waits at the second gate.
+    pub(super) fn is_running(&self) -> bool {
+        self.state == State::Running && self.result.is_none()
+    }
+
+    /// Whether the call waits for the user's verdict on its edits.
+    pub(super) fn is_under_review(&self) -> bool {
+        matches!(self.state, State::Reviewing { .. }) && self.result.is_none()
     }
 
     pub(super) fn told(&self, answer: ToolAnswer) -> ToolAnswer {

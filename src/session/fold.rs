@@ -313,6 +313,7 @@ impl Session {
             named_unsaved: Vec::new(),
             diff: Vec::new(),
             at_gate: false,
+            result: None,
             state: State::Ready,
         }
     }

@@ -97,6 +97,11 @@ pub enum Input {
         turn: TurnId,
         calls: Vec<CallId>,
     },
+    /// These calls have passed the second gate.
+    Released {
+        turn: TurnId,
+        calls: Vec<CallId>,
+    },
     /// If the turn waits only for the user's review, it goes on without the verdict.
     LeaveReview,
     /// The user revokes a permission for the session.
@@ -322,6 +327,8 @@ pub enum Effect {
     Compact { turn: TurnId, model: String, focus: String },
     /// Let these calls pass the gate, and answer with `Input::Admitted`. They may run and have not begun.
     Admit { turn: TurnId, calls: Vec<CallId> },
+    /// Let these calls pass the second gate, and answer with `Input::Released`. They have run and are not answered.
+    Release { turn: TurnId, calls: Vec<CallId> },
     /// Run one call that reads or is a command. A command may connect to the `opened` hosts, and to the hosts
     /// that the rules allow unless `is_closed`.
     Run { turn: TurnId, call: ToolCall, is_closed: bool, opened: Vec<String> },

@@ -56,7 +56,7 @@ impl Session {
         }
     }
 
-    /// Ends the turn with the questions of a call. Where nobody can answer them, the turn goes on.
+    /// Asks the questions of a call, with which the turn ends. Where nobody can answer them, the turn goes on.
     pub(super) fn ask_user(
         &mut self,
         turn: TurnId,
@@ -66,11 +66,11 @@ impl Session {
     ) {
         if self.nobody_answers() {
             let answer = say::nobody_answers(&call.id);
-            return self.record(Event::Answered { turn, answer }, step);
+            return self.has_run(turn, answer, step);
         }
         let inquiry = Some(Box::new(Inquiry::new(questions)));
         let answer = ToolAnswer { inquiry, ..say::asked(&call.id) };
-        self.end_with(turn, answer, step);
+        self.has_run(turn, answer, step);
     }
 
     /// Takes the user's response to a question. A response to any other question than the next one comes too late.

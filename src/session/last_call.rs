@@ -67,6 +67,7 @@ impl Session {
 
     /// Ends the turn with this answer to its last call. Reviews go on after the turn.
     pub(super) fn end_with(&mut self, turn: TurnId, answer: ToolAnswer, step: &mut Step) {
+        self.answer_all_that_ran(turn, step);
         let last = self.open().iter().find(|it| it.call.id == answer.id);
         let tool = last.map(|it| it.call.tool.clone()).unwrap_or_default();
         let reviewing = self.open().iter().filter_map(|it| match &it.state {

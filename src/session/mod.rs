@@ -202,6 +202,8 @@ pub struct Open {
     pub named_unsaved: Vec<String>,
     /// Whether the call waits at the gate, after the decision that it may run. Never saved.
     pub at_gate: bool,
+    /// The answer of a call that has run, while the call waits at the second gate. Never saved.
+    pub result: Option<ToolAnswer>,
     pub state: State,
 }
 
@@ -250,12 +252,12 @@ impl Session {
             }
             Input::Repeat { turn, told } => self.repeat(turn, told, &mut step),
             Input::Rested { turn } => self.rested(turn, &mut step),
-            Input::Admitted { turn, calls } => self.admitted(turn, &calls, &mut step),
+            it @ (Input::Admitted { .. } | Input::Released { .. }) => self.passed(it, &mut step),
             Input::Entered { turn, entry } => self.entered(turn, entry, &mut step),
             Input::Landed { turn } => self.landed(turn, &mut step),
             Input::Applied { answer, .. } => self.take_verdicts(vec![answer], &mut step),
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
-                self.answered(turn, answer, &mut step);
+                self.has_run(turn, answer, &mut step);
             }
             Input::Unreviewed { turn, call, path } => self.unreviewed(turn, &call, path, &mut step),
             Input::Unrecorded { turn, call, why } => self.unrecorded(turn, call, &why, &mut step),
@@ -358,6 +360,7 @@ impl Session {
         let mut reviewing = false;
         for it in self.open() {
             match it.state {
+                _ if it.result.is_some() => return false,
                 State::Reviewing { .. } => reviewing = true,
                 State::Done(_) => (),
                 State::Ready if it.access.acts() => (),
@@ -386,6 +389,7 @@ impl Session {
         let Some(turn) = self.turn() else { return };
         step.effects.push(Effect::Abort { turn });
         self.keep(turn, partial, step);
+        self.answer_all_that_ran(turn, step);
         let is_stopped = why == End::Cancelled;
         self.record(Event::Ended { turn, why }, step);
         if let Some(text) = say::jobs_go_on(self.running_jobs().count()).filter(|_| is_stopped) {
@@ -439,7 +443,8 @@ impl Session {
     /// shown before.
     fn entered(&mut self, turn: TurnId, entry: Entry, step: &mut Step) {
         let Entry { call, path, what, diff } = entry;
-        let before = match self.open().iter().find(|it| it.call.id == call).map(|it| &it.state) {
+        let open = self.open().iter().find(|it| it.call.id == call && it.result.is_none());
+        let before = match open.map(|it| &it.state) {
             Some(State::Running) => Awaited::default(),
             Some(State::Reviewing { what, .. }) => *what,
             _ => return,

@@ -14,7 +14,7 @@ impl Session {
         if is_attended {
             self.record(Event::PlanSubmitted { turn, call: call.clone() }, step);
         }
-        self.end_with(turn, say::submitted(call, is_attended), step);
+        self.has_run(turn, say::submitted(call, is_attended), step);
     }
 
     /// Takes the user's decision on the plan of this call. A decision on another plan changes nothing: the user has not

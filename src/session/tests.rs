@@ -89,7 +89,9 @@ fn check(inputs: Vec<Input>, expect: Expect) {
     for input in inputs {
         for effect in session.through(input).effects {
             said.push_str(&match effect {
-                Effect::Admit { .. } => unreachable!("`through` lets every call in"),
+                Effect::Admit { .. } | Effect::Release { .. } => {
+                    unreachable!("`through` lets every call through")
+                }
                 Effect::Sample { turn } => format!("sample {}\n", turn.0),
                 Effect::Run { call, .. } => format!("run {}\n", call.id),
                 Effect::Propose { calls, .. } => {

@@ -7,7 +7,7 @@ mod words;
 pub(super) use words::{LAST, post};
 pub use words::{has_run_out, is_coordinating, is_held};
 
-use super::{Effect, Event, Open, Session, State, Step};
+use super::{Effect, Event, Open, Session, Step};
 use crate::event::{
     Access, HandOff, Order, SessionId, TurnId, Worker, WorkerAct, WorkerEvent, WorkerId,
     WorkerState,
@@ -234,7 +234,7 @@ impl Session {
             WorkerAct::Result(name) => self.result(call, name, step),
             WorkerAct::Stop(name) => self.stop_worker(call, name, step),
         };
-        self.record(Event::Answered { turn, answer }, step);
+        self.has_run(turn, answer, step);
     }
 
     fn spawn(&mut self, call: &CallId, orders: &[Order], step: &mut Step) -> ToolAnswer {
@@ -306,7 +306,7 @@ impl Session {
             let named = self.named(&workers).unwrap_or_default();
             if !self.is_awaited(&named, is_any) {
                 let answer = self.results(&call.id, &named, "", step);
-                self.answered(turn, answer, step);
+                self.has_run(turn, answer, step);
             }
         }
     }
@@ -314,8 +314,7 @@ impl Session {
     /// The calls that wait for workers.
     fn awaiting(&self) -> impl Iterator<Item = &Open> {
         self.open().iter().filter(|it| {
-            it.state == State::Running
-                && matches!(it.access, Access::Workers(WorkerAct::Await { .. }))
+            it.is_running() && matches!(it.access, Access::Workers(WorkerAct::Await { .. }))
         })
     }
 
@@ -331,7 +330,7 @@ impl Session {
             let Access::Workers(WorkerAct::Await { workers, .. }) = access else { continue };
             let named = self.named(&workers).unwrap_or_default();
             let answer = self.results(&call.id, &named, USER_SPEAKS, step);
-            self.answered(turn, answer, step);
+            self.has_run(turn, answer, step);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Tests that every call passes the gate before it runs.
+//! Tests that every call passes one gate before it runs, and one before it is answered.
 
 use super::*;
 use crate::policy::{self, Decision, Question};
@@ -6,7 +6,7 @@ use crate::text::unseen;
 use std::collections::{HashSet, VecDeque};
 
 impl Session {
-    /// Takes an input, and lets every call through the gate at once, as the agent does.
+    /// Takes an input, and lets every call through both gates at once, as the agent does.
     pub(crate) fn through(&mut self, input: Input) -> Step {
         let mut all = Step::default();
         let mut inputs = std::collections::VecDeque::from([input]);
@@ -18,6 +18,9 @@ impl Session {
                 match effect {
                     Effect::Admit { turn, calls } => {
                         inputs.push_back(Input::Admitted { turn, calls });
+                    }
+                    Effect::Release { turn, calls } => {
+                        inputs.push_back(Input::Released { turn, calls });
                     }
                     effect => all.effects.push(effect),
                 }
@@ -58,20 +61,26 @@ pub(super) fn access(tool: &str) -> Access {
     }
 }
 
-/// The gate of a test: which calls wait at it, and which have passed it and have not begun.
+/// The gates of a test: which calls wait at each, which have passed the first one and have not begun, which have begun,
+/// and which of them have passed the second one.
 #[derive(Default)]
-pub(super) struct Gate {
-    waiting: VecDeque<(TurnId, Vec<CallId>)>,
-    passed: HashSet<CallId>,
+pub(super) struct Gates {
+    entering: VecDeque<(TurnId, Vec<CallId>)>,
+    leaving: VecDeque<(TurnId, Vec<CallId>)>,
+    admitted: HashSet<CallId>,
+    begun: HashSet<CallId>,
+    released: HashSet<CallId>,
 }
 
-impl Gate {
-    /// Takes an input. Checks that no call begins that has not passed the gate since it last began.
+impl Gates {
+    /// Takes an input. Checks that no call begins that has not passed the first gate since it last began, and that no
+    /// call that has run is answered before it has passed the second one.
     pub(super) fn step(&mut self, session: &mut Session, input: Input, at_once: bool) -> Step {
         let mut all = session.step(input);
         self.take(&all);
-        while at_once && !self.waiting.is_empty() {
-            let step = session.step(self.admit());
+        while at_once && !(self.entering.is_empty() && self.leaving.is_empty()) {
+            let passed = if self.leaving.is_empty() { self.admit() } else { self.release() };
+            let step = session.step(passed);
             self.take(&step);
             all.events.extend(step.events);
             all.effects.extend(step.effects);
@@ -79,35 +88,63 @@ impl Gate {
         all
     }
 
-    /// The calls that have waited longest pass the gate.
+    /// The calls that have waited longest pass the first gate.
     pub(super) fn admit(&mut self) -> Input {
-        let (turn, calls) = self.waiting.pop_front().unwrap_or_default();
-        self.passed.extend(calls.iter().cloned());
+        let (turn, calls) = self.entering.pop_front().unwrap_or_default();
+        self.admitted.extend(calls.iter().cloned());
         Input::Admitted { turn, calls }
     }
 
+    /// The calls that have waited longest pass the second gate.
+    pub(super) fn release(&mut self) -> Input {
+        let (turn, calls) = self.leaving.pop_front().unwrap_or_default();
+        self.released.extend(calls.iter().cloned());
+        Input::Released { turn, calls }
+    }
+
     fn take(&mut self, step: &Step) {
+        let ends = step.events.iter().any(|it| matches!(it, Event::Ended { .. }));
         for event in &step.events {
-            let begun = match event {
-                Event::Started { call, .. } | Event::PlanSubmitted { call, .. } => call,
-                Event::Answered { answer, .. } if answer.inquiry.is_some() => &answer.id,
-                _ => continue,
-            };
-            assert!(self.passed.remove(begun), "{begun} has not passed the gate");
+            match event {
+                Event::Started { call, .. } | Event::PlanSubmitted { call, .. } => {
+                    assert!(self.admitted.remove(call), "{call} has not passed the first gate");
+                    self.begun.insert(call.clone());
+                }
+                // the call did not run after all
+                Event::Needed { call, .. } | Event::Asked { call, .. } => {
+                    self.begun.remove(call);
+                }
+                Event::Answered { answer, .. } => {
+                    let has_asked = answer.inquiry.is_some();
+                    let begins = has_asked && self.admitted.remove(&answer.id);
+                    assert!(begins || !has_asked, "{} has not passed the first gate", answer.id);
+                    let has_run = begins || self.begun.contains(&answer.id);
+                    let is_early = ends || under_review::is_before_verdict(answer);
+                    let is_free = self.released.contains(&answer.id);
+                    assert!(is_early || is_free || !has_run, "{} is answered early", answer.id);
+                }
+                _ => (),
+            }
         }
         for effect in &step.effects {
-            if let Effect::Admit { turn, calls } = effect {
-                self.waiting.push_back((*turn, calls.clone()));
+            match effect {
+                Effect::Admit { turn, calls } => self.entering.push_back((*turn, calls.clone())),
+                Effect::Release { turn, calls } => self.leaving.push_back((*turn, calls.clone())),
+                _ => (),
             }
         }
     }
 }
 
-/// Takes all calls from the gate: a replay of the events leaves no call there.
-pub(super) fn leave(session: &mut Session) {
-    if let Phase::Acting { open, .. } = &mut session.phase {
-        for it in open {
-            it.at_gate = false;
+/// Forgets what no event records of the open calls: the gates, and how the rules judged a call before it was to begin.
+pub(super) fn leave(sessions: [&mut Session; 2]) {
+    for session in sessions {
+        if let Phase::Acting { open, .. } = &mut session.phase {
+            for it in open {
+                it.at_gate = false;
+                it.result = None;
+                it.judged = Judgement::default();
+            }
         }
     }
 }
@@ -153,9 +190,10 @@ pub(super) fn may_begin(session: &Session, effect: &Effect, events: &[Event]) ->
     })
 }
 
-/// Every kind of call waits at the gate once, and nothing of it begins before it has passed.
+/// Every kind of call waits at each gate once. Nothing of it begins before it has passed the first one, and its answer is
+/// seen by nobody before it has passed the second one.
 #[test]
-fn every_kind_of_call_passes_the_gate_once() {
+fn every_kind_of_call_passes_each_gate_once() {
     for (tool, mode) in [
         ("read", Mode::Ask),
         ("peek", Mode::Ask),
@@ -184,10 +222,23 @@ fn every_kind_of_call_passes_the_gate_once() {
         let is_begun = |it: &Event| !matches!(it, Event::Ruled { .. } | Event::Replied { .. });
         assert!(!step.events.iter().any(is_begun), "{tool}: {:?}", step.events);
         assert_eq!(session.step(Input::Note { text: "later".into() }).effects, [], "{tool}");
-        let step = session.step(Input::Admitted { turn: T1, calls: calls.clone() });
-        assert!(step.events.iter().any(is_begun), "{tool} has not begun");
-        let again = session.step(Input::Admitted { turn: T1, calls });
+        let mut step = session.step(Input::Admitted { turn: T1, calls: calls.clone() });
+        let again = session.step(Input::Admitted { turn: T1, calls: calls.clone() });
         assert_eq!(again, Step::default(), "{tool} begins twice");
+        let runs = |it: &Effect| matches!(it, Effect::Run { .. } | Effect::Propose { .. });
+        if step.effects.iter().any(runs) {
+            assert!(step.events.iter().any(is_begun), "{tool} has not begun");
+            step = session.step(answered(T1, "c1"));
+        }
+        let released = || Input::Released { turn: T1, calls: calls.clone() };
+        assert_eq!(step.effects, [Effect::Release { turn: T1, calls: calls.clone() }], "{tool}");
+        let is_answered = |it: &Event| matches!(it, Event::Answered { .. });
+        assert!(!step.events.iter().any(is_answered), "{tool}: {:?}", step.events);
+        assert_eq!(session.step(answered(T1, "c1")), Step::default(), "{tool} has two answers");
+        let step = session.step(released());
+        assert!(step.events.iter().any(is_answered), "{tool} is not answered");
+        let again = session.step(released());
+        assert_eq!(again, Step::default(), "{tool} is answered twice");
     }
 }
 
@@ -218,4 +269,40 @@ fn a_call_at_the_gate_follows_the_mode_and_the_stop() {
     let mut session = at_gate();
     session.step(Input::Cancel { partial: None });
     assert_eq!(session.step(admitted()), Step::default());
+}
+
+/// What a call has answered is kept if the turn ends while the call is at the second gate, and a later verdict is told
+/// as one.
+#[test]
+fn the_answer_at_the_second_gate_outlives_the_turn() {
+    let at_gate = |kind: &str, answer: Input| {
+        let mut session = opened();
+        session.through(Input::ChooseMode { mode: Mode::AutoEdit });
+        session.through(send("go"));
+        session.through(reply(T1, "", &[("c1", kind)]));
+        let step = session.step(answer);
+        assert_eq!(step.effects, [Effect::Release { turn: T1, calls: vec![CallId("c1".into())] }]);
+        session
+    };
+    let released = || Input::Released { turn: T1, calls: vec![CallId("c1".into())] };
+    for end in [
+        Input::Cancel { partial: None },
+        Input::Leave { partial: None },
+        Input::Stop { landed: Vec::new() },
+        Input::End { partial: None, why: "it is over".into() },
+    ] {
+        let mut session = at_gate("read", answered(T1, "c1"));
+        let events = session.step(end.clone()).events;
+        let given = events.iter().find_map(|it| match it {
+            Event::Answered { answer, .. } => Some(answer),
+            _ => None,
+        });
+        assert_eq!(given, Some(&answer("c1")), "{end:?}");
+        assert_eq!(session.step(released()), Step::default(), "{end:?}");
+    }
+    let mut session = at_gate("edit", applied("c1"));
+    let step = session.step(Input::Reviewed { path: "/p/a".into(), answers: vec![answer("c1")] });
+    let is_noted = |it: &Event| matches!(it, Event::Noted { .. });
+    assert!(step.events.iter().any(is_noted), "{:?}", step.events);
+    assert_eq!(session.step(released()).effects, [Effect::Sample { turn: T1 }]);
 }

@@ -1,6 +1,6 @@
 //! Tests laws of the session on random sequences of inputs.
 
-use super::gate::{self, Gate, may_begin};
+use super::gate::{self, Gates, may_begin};
 use super::*;
 use crate::context::ledger::Ledger;
 use crate::context::{request, size};
@@ -91,8 +91,10 @@ enum Act {
     Summary(bool),
     Uncompact,
     Workers(u8),
-    /// The calls that have waited longest pass the gate.
+    /// The calls that have waited longest pass the first gate.
     Admit,
+    /// The calls that have waited longest pass the second gate.
+    Release,
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -126,6 +128,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Uncompact),
         9 => (0_u8..30).prop_map(Act::Workers),
         9 => Just(Act::Admit),
+        9 => Just(Act::Release),
     ]
 }
 
@@ -184,7 +187,7 @@ fn replied(session: &Session, turn: TurnId, kinds: &[u8], n: usize) -> Input {
     Input::Replied { turn, reply: Reply { by: session.model.clone(), ..reply }, plans }
 }
 
-fn input(session: &Session, gate: &mut Gate, act: &Act, n: usize) -> Input {
+fn input(session: &Session, gate: &mut Gates, act: &Act, n: usize) -> Input {
     let turn = session.turn().unwrap_or_default();
     let open = |at: usize| {
         let open = session.open();
@@ -241,6 +244,7 @@ fn input(session: &Session, gate: &mut Gate, act: &Act, n: usize) -> Input {
         Act::Uncompact => Input::Uncompact { told: "Undone.".into() },
         Act::Workers(act) => workers::input(turn, n, *act),
         Act::Admit => gate.admit(),
+        Act::Release => gate.release(),
     }
 }
 
@@ -413,7 +417,7 @@ proptest! {
         let mut asked = Vec::new();
         let mut is_cut = false;
         let mut answers = std::collections::HashSet::new();
-        let mut gate = Gate::default();
+        let mut gate = Gates::default();
         for (n, act) in acts.iter().enumerate() {
             let input = input(&session, &mut gate, act, n);
             let step = gate.step(&mut session, input, lets_in_at_once);
@@ -452,8 +456,8 @@ proptest! {
             prop_assert!(step.effects.iter().all(|it| may_begin(&session, it, &events)));
             assert_valid_after_an_end(&session, limits, &events);
         }
-        gate::leave(&mut session);
         let mut again = replayed(limits, &events);
+        gate::leave([&mut again, &mut session]);
         if let (Phase::Resting { turn, requests, tries }, Phase::Sampling { .. }) =
             (again.phase.clone(), &session.phase)
         {
