@@ -1,5 +1,6 @@
 //! The project's own rules that no other tool checks, for the files that git tracks or would track.
 
+mod circles;
 mod names;
 mod record;
 mod rooms;
