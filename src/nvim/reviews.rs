@@ -193,8 +193,16 @@ impl Partial {
                 continue;
             }
             let key = (verdict.session, call.clone());
+            let is_known = entries.values().any(|it| it.concerns(&key.1));
             let mut files = self.0.remove(&key).unwrap_or_default();
             files.insert(verdict.path.clone(), answer);
+            if !is_known && !key.1.0.is_empty() {
+                // other files of this call may be decided later: then the user sees the sum
+                self.0.insert(
+                    key,
+                    files.iter().map(|(path, it)| (path.clone(), it.counts())).collect(),
+                );
+            }
             verdict.answers.push(joined(files.into_values().collect()).into());
         }
     }
@@ -204,7 +212,7 @@ impl Partial {
 fn one_a_call(answers: Vec<Answer>) -> Vec<Answer> {
     let mut calls: Vec<Vec<Answer>> = Vec::new();
     for it in answers {
-        // a call from before the program was restarted has an empty id, so it is not joined with others
+        // if the editor does not know the call, its id is empty, and it is not joined with others
         match calls.iter_mut().find(|all| all[0].call == it.call && !it.call.0.is_empty()) {
             Some(all) => all.push(it),
             None => calls.push(vec![it]),
@@ -217,7 +225,9 @@ fn one_a_call(answers: Vec<Answer>) -> Vec<Answer> {
 fn joined(mut answers: Vec<Answer>) -> Answer {
     let mut all = answers.remove(0);
     for it in answers {
-        all.text.push('\n');
+        if !all.text.is_empty() && !it.text.is_empty() {
+            all.text.push('\n');
+        }
         all.text.push_str(&it.text);
         all.failed &= it.failed;
         all.files += it.files;
@@ -248,6 +258,17 @@ struct Answer {
 }
 
 impl Answer {
+    /// This answer without the text, which the model has got.
+    fn counts(&self) -> Answer {
+        Answer {
+            call: self.call.clone(),
+            text: String::new(),
+            tally: self.tally.clone(),
+            unsaved: self.unsaved.clone(),
+            ..*self
+        }
+    }
+
     /// The decisions in short, as in `3 files · 3 accepted · not saved: it changed on disk too`.
     fn summary(&self) -> String {
         let files = (self.files > 1).then(|| format!("{} files", self.files));

@@ -213,13 +213,32 @@ impl Session {
         if verdict {
             self.record(Event::Judged { call: call.clone(), summary, failed }, step);
         }
-        self.record(Event::Noted { text, call: Some(call) }, step);
+        // of several calls that made one change, one has the text
+        if !text.is_empty() {
+            self.record(Event::Noted { text, call: Some(call) }, step);
+        }
     }
 
     pub(super) fn review_lost(&mut self, path: PathBuf, step: &mut Step) {
         let text = say::review_lost(&path, &self.root);
         self.record(Event::Reviewed { path }, step);
+        if self.reviewing.is_empty() {
+            self.end_reviews(step);
+        }
         self.record(super::input::noted(text), step);
+    }
+
+    /// Called when no file is under review any more: no call says that its edit is.
+    fn end_reviews(&mut self, step: &mut Step) {
+        let blocks = self.messages.iter().flat_map(|it| &it.blocks);
+        let open = |it: &Block| match it {
+            Block::Answer(it) if it.summary == under_review::UNDER_REVIEW => Some(it.id.clone()),
+            _ => None,
+        };
+        for call in blocks.filter_map(open).collect::<Vec<CallId>>() {
+            let summary = under_review::LOST.to_owned();
+            self.record(Event::Judged { call, summary, failed: false }, step);
+        }
     }
 
     /// Handles the user's answer to a question about a call, and a call that needs another access than it began with.

@@ -12,6 +12,9 @@ const LINES: usize = 8;
 /// The summary of an answer to an edit on which the user has not decided.
 pub const UNDER_REVIEW: &str = "under review";
 
+/// The summary of an answer to an edit whose review has ended with the editor.
+pub(super) const LOST: &str = "review lost";
+
 /// The end of an answer to an edit on which the user has not decided.
 const FOLLOWS: &str = "verdict on this edit will follow.";
 

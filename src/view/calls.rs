@@ -394,13 +394,15 @@ impl View {
     /// Shows the user's last verdict on an answered call.
     pub(super) fn judged(&mut self, call: &CallId, summary: &str, failed: bool) {
         let Some(at) = self.calls.get(call).copied() else { return };
-        if let Content::Tool(tool) = &mut self.blocks[at].content
-            && let Some(answer) = &mut tool.answer
-        {
+        let Content::Tool(tool) = &mut self.blocks[at].content else { return };
+        if let Some(answer) = &mut tool.answer {
             summary.clone_into(&mut answer.summary);
             answer.reversed = answer.failed != failed;
-            self.set_right(call, summary, tone(failed));
+        } else if !self.blocks[at].done {
+            // the end of the turn would replace the words
+            return;
         }
+        self.set_right(call, summary, tone(failed));
     }
 
     fn close_tool(&mut self, at: usize) {

@@ -3,6 +3,7 @@
 mod again;
 mod appeared;
 mod arrival;
+mod beside;
 mod bytes;
 mod chaos;
 mod commands;

@@ -245,6 +245,7 @@ function M.orphans(r)
     if it.program ~= program then
       out[#out + 1] = {
         id = it.id,
+        calls = it.calls or {},
         before = table.concat(it.lines, '\n'),
         before_eol = it.eol[1],
         after = it.whole == 'delete' and '' or long.text_after(it.lines, it.edits),

@@ -27,6 +27,8 @@ struct Judged<'a> {
     decisions: &'a [Decision],
     /// The user's reasons for rejections of changes, with the changes.
     reasons: Vec<(&'a [usize], &'a str)>,
+    /// If the proposal was made before the program was restarted: the other calls that made it.
+    others: &'a [String],
 }
 
 impl Judged<'_> {
@@ -129,12 +131,37 @@ impl Judge<'_> {
             return vec![answer_to_whole(&own[0].call, whole, path, self.reviewed, root)];
         }
         let revisions = &all[from..from + own.len()];
+        if !judged.others.is_empty() {
+            return self.shared(judged, (all, from));
+        }
         let answer = |(n, part)| {
             let decisions = edit::decisions(revisions, n, decisions);
             let reasons = edit::reasons(revisions, n, reasons.iter().copied());
             self.answer(part, (all, from + n), (&decisions, &reasons))
         };
         own.iter().enumerate().map(answer).collect()
+    }
+
+    /// The answers to several calls of which it is not known who has changed what. The first answer has the text for
+    /// the model, and all have the same words for the user, without numbers.
+    fn shared(&mut self, judged: &Judged<'_>, (all, at): (&[Revision<'_>], usize)) -> Vec<Answer> {
+        let revisions = &all[at..=at];
+        let decisions = edit::decisions(revisions, 0, judged.decisions);
+        let reasons = edit::reasons(revisions, 0, judged.reasons.iter().copied());
+        let mut first = self.answer(&judged.parts[0], (all, at), (&decisions, &reasons));
+        for (count, _) in &mut first.tally {
+            *count = 0;
+        }
+        let other = |it: &String| Answer {
+            call: CallId(it.clone()),
+            text: String::new(),
+            failed: first.failed,
+            tally: first.tally.clone(),
+            unsaved: first.unsaved.clone(),
+            files: 1,
+        };
+        let others: Vec<Answer> = judged.others.iter().map(other).collect();
+        std::iter::once(first).chain(others).collect()
     }
 }
 
@@ -225,7 +252,7 @@ fn former_path(entries: &BTreeMap<u32, Entry>, reviewed: &Reviewed) -> Option<Pa
 }
 
 /// A proposal of the review. If the proposal was made before the program was restarted, the editor's copy is used: it
-/// has one part, with an empty call id.
+/// has one part, for its first call. The call's id is empty if it is not known.
 fn find<'a>(
     entries: &'a BTreeMap<u32, Entry>,
     (reviewed, session): (&'a Reviewed, Option<Handle>),
@@ -245,6 +272,7 @@ fn find<'a>(
             whole,
             decisions,
             reasons,
+            others: &[],
         });
     }
     let it = reviewed.texts.iter().find(|it| it.id == id)?;
@@ -252,7 +280,8 @@ fn find<'a>(
         Text::from_lines_joined(&it.before, it.before_eol, false, false),
         Text::from_lines_joined(&it.after, it.after_eol, false, false),
     ];
-    let (call, back, note) = (CallId(String::new()), Back::default(), String::new());
+    let call = CallId(it.calls.first().cloned().unwrap_or_default());
+    let (back, note) = (Back::default(), String::new());
     let parts = Cow::Owned(vec![Part { call, back, note }]);
     let path = reviewed.was.as_ref().unwrap_or(&reviewed.path);
     let whole = it.whole.map(|whole| match whole {
@@ -261,7 +290,8 @@ fn find<'a>(
     });
     let whole = whole.map(|it| (Cow::Owned(it), &**path));
     let reasons = reasons(reviewed, at, &texts);
-    Some(Judged { session, parts, texts, whole, decisions, reasons })
+    let others = it.calls.get(1..).unwrap_or_default();
+    Some(Judged { session, parts, texts, whole, decisions, reasons, others })
 }
 
 /// The user's reasons for rejections of changes of a proposal, with these changes. `texts` are the proposal's. A reason

@@ -92,6 +92,9 @@ pub struct WireFormatting {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProposedText {
     pub id: u32,
+    /// The calls of the model that made the proposal, if the editor knows them.
+    #[serde(default)]
+    pub calls: Vec<String>,
     pub before: String,
     pub before_eol: bool,
     pub after: String,

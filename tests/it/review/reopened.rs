@@ -13,7 +13,7 @@ pub(super) fn records(scene: &Scene) -> usize {
 }
 
 /// Starts another Neovim with the setup of the ended Neovim.
-fn start_again(scene: Scene) -> Scene {
+pub(super) fn start_again(scene: Scene) -> Scene {
     let Scene { server, nvim } = scene;
     let setup = nvim.setup.clone();
     drop(nvim);

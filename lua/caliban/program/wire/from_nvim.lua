@@ -533,6 +533,7 @@
 --- A proposal's text before and after the change.
 ---@class (exact) caliban.ProposedText
 ---@field id integer
+---@field calls? string[] The calls of the model that made the proposal, if the editor knows them.
 ---@field before string
 ---@field before_eol boolean
 ---@field after string
