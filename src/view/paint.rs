@@ -62,7 +62,8 @@ pub struct BlockUpdate {
     /// Virtual lines under the block: the context of a user's message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<Vec<String>>,
-    /// In a question, the call that it is about; in a call whose changes wait for the user, its id.
+    /// In a question, the call that it is about; in a call whose changes wait for the user or have been
+    /// under review, its id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
     /// In a call or a folded run of calls: the parts of its line.
@@ -331,13 +332,14 @@ struct Painted {
 }
 
 impl Block {
-    /// The call that a question is about, or whose changes wait for the user.
+    /// The call that a question is about, or whose changes wait for the user or have been under review.
     fn about(&self) -> Option<&CallId> {
-        let waiting = || match &self.content {
-            Content::Tool(tool) if self.tone == Tone::Waits => tool.call.as_ref().map(|it| &it.id),
+        let is_changing = |it: &Tool| self.tone == Tone::Waits || !it.diff.is_empty();
+        let changing = || match &self.content {
+            Content::Tool(tool) if is_changing(tool) => tool.call.as_ref().map(|it| &it.id),
             _ => None,
         };
-        self.call.as_ref().or_else(waiting)
+        self.call.as_ref().or_else(changing)
     }
 
     /// The parts of the block's own line, which is a call's or a run's.

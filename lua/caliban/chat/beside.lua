@@ -85,8 +85,8 @@ end
 ---@return string words
 local function fit_call(chat, block, call, top)
   local long, short = require('caliban.chat.running').words(chat, call)
-  local waits = call.waits and block.call
-  local undecided = waits and require('caliban.chat.undecided').words(chat, waits)
+  local undecided = block.call
+    and require('caliban.chat.undecided').words(chat, block.call, call.waits)
   local words = long or undecided or block.right or ''
   block.words = long
   local fit, whole = require('caliban.chat.fit'), block.whole or ''
@@ -167,7 +167,7 @@ function M.recount(chat)
   for i = #chat.blocks, 1, -1 do
     local block = chat.blocks[i]
     row = row - block.n
-    if block.call and block.call_line and block.call_line.waits then
+    if block.call and block.call_line then
       M.show(chat, block, row + (block.head or 0))
     end
   end

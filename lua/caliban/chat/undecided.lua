@@ -27,14 +27,16 @@ end
 --- The words beside a call.
 ---@param chat caliban.Chat
 ---@param call string
+---@param waits boolean whether the call waits for the user. If not, its changes were under review before, and thrown away
 ---@return string? # nil if nothing of the call waits, or if the changes of the call alone are not known
-function M.words(chat, call)
+function M.words(chat, call, waits)
   local counts = { hunk = 0, delete = 0, rename = 0, create = 0 }
   local verdict = require('caliban.review.verdict')
   local decided = {} ---@type table<string, integer>
   for _, it in ipairs(chat.listing and chat.listing.files or {}) do
     local r = it.r
-    local of = proposals(r, call)
+    local of = (waits or require('caliban.review.state').has_returned(r)) and proposals(r, call)
+      or {}
     if not of then
       return nil
     elseif #of > 0 and api.nvim_buf_is_loaded(r.buf) then
@@ -46,11 +48,11 @@ function M.words(chat, call)
       verdict.add(r, of, decided)
     end
   end
-  local waits = require('caliban.review.whole').counted(counts)
-  if waits == '' then
+  local pending = require('caliban.review.whole').counted(counts)
+  if pending == '' then
     return nil
   end
-  local parts = vim.list_extend({ waits .. ' to review' }, verdict.worded(decided))
+  local parts = vim.list_extend({ pending .. ' to review' }, verdict.worded(decided))
   return table.concat(parts, icon(' · '))
 end
 

@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local file = require('caliban.editor.file')
 local listeners = require('caliban.review.listeners')
 local long = require('caliban.review.hunks.long')
 
@@ -200,6 +201,22 @@ end
 ---@return boolean
 function M.stopped(item)
   return stopped[key(item.session, item.turn)] == true
+end
+
+--- Why an item has to wait; nil if the item need not wait.
+---@param item caliban.Arriving
+---@param reviews table<integer, caliban.Review> by buffer
+---@return 'calm'|'review'|nil
+function M.waits(item, reviews)
+  for _, p in ipairs(item.proposals) do
+    local known = file.find(p.path)
+    local r = known and reviews[known]
+    if r and r.open and r.session ~= item.owner then
+      return 'review'
+    elseif not M.calm(known) then
+      return 'calm'
+    end
+  end
 end
 
 return M

@@ -52,12 +52,6 @@ local function note(buf)
   end
 end
 
----@param text string
----@return string[]
-local function split(text)
-  return text == '' and {} or vim.split(text, '\n', { plain = true })
-end
-
 --- Makes edits of a buffer in an undo step of their own.
 ---@param buf integer
 ---@param edits caliban.DiskEdit[] ascending
@@ -84,7 +78,8 @@ local function merge(buf)
     return
   end
   write_guard.acknowledge(buf)
-  local edits, clashes = merging.merge(split(was.text), split(disk), file.lines(buf))
+  local edits, clashes =
+    merging.merge(merging.split(was.text), merging.split(disk), file.lines(buf))
   make(buf, edits)
   stood[buf] = { text = disk, stamp = stamp }
   if clashes > 0 then

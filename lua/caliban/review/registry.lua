@@ -5,6 +5,7 @@ local api = vim.api
 local BUF = require('caliban.editor.since').BUF
 local admission = require('caliban.review.admission')
 local arrival = require('caliban.review.arrival')
+local brought_back = require('caliban.review.brought_back')
 local bytes = require('caliban.editor.bytes')
 local decision = require('caliban.review.decision')
 local diagnosed = require('caliban.review.diagnosed')
@@ -24,6 +25,7 @@ local whole = require('caliban.review.whole')
 
 local reviews = {} ---@type table<integer, caliban.Review>
 local guarded = {} ---@type table<caliban.Review, 'refuse'|'follow'> whether writes are refused or followed
+local reading = {} ---@type table<caliban.Review, true> whose text Neovim has read from disk again, until `reloaded`
 local due = {} ---@type table<caliban.Review, boolean> reviews for which `look` is scheduled
 local order = {} ---@type integer[] buffers in the order in which their reviews began
 
@@ -80,6 +82,7 @@ local function settle(r)
     whole.close(r.buf, r)
   end
   state.settled(r)
+  brought_back.ended(r)
   settlement.unlist(r)
   M.retry()
   return line, unsaved ~= ''
@@ -158,7 +161,7 @@ local function protect(r)
     changed = function(why)
       vim.schedule(function()
         local gone = whole.gone(r) and why == 'deleted'
-        if r.open and api.nvim_buf_is_loaded(r.buf) and not gone then
+        if r.open and api.nvim_buf_is_loaded(r.buf) and not gone and not reading[r] then
           settlement.merge(r, why)
           if r.auto and not r.own and not r.clash and vim.bo[r.buf].modified then
             persist(r)
@@ -253,7 +256,9 @@ end
 ---@param detached boolean whether Neovim has detached the buffer's callbacks
 local function reread(r, detached)
   local was_open, was, lines = r.open, tracking.reread(r)
+  reading[r] = true
   vim.schedule(function()
+    reading[r] = nil
     M.reloaded(r, detached, was_open and was or nil, lines)
   end)
 end
@@ -300,8 +305,11 @@ function M.reloaded(r, detached, was, lines)
   end
   if was and r.open and state.count(r) == 0 then
     verdict.decided(r, 'leave', was)
+    brought_back.note(r, was)
     state.add_lost(r, require('caliban.review.reread').lost(r, was, lines))
     say(settle(r))
+  elseif brought_back.look(r) then
+    say(M.look(r))
   end
 end
 
@@ -350,21 +358,6 @@ function M.renamed(from, to)
   end
 end
 
---- Why an item has to wait; nil if the item need not wait.
----@param item caliban.Arriving
----@return 'calm'|'review'|nil
-local function waits(item)
-  for _, p in ipairs(item.proposals) do
-    local known = file.find(p.path)
-    local r = known and reviews[known]
-    if r and r.open and r.session ~= item.owner then
-      return 'review'
-    elseif not arrival.calm(known) then
-      return 'calm'
-    end
-  end
-end
-
 --- Applies an item (a group of proposals), or tells the program why it cannot be applied.
 ---@param item caliban.Arriving
 ---@return 'calm'|'review'|nil waits why the item waits; nil if the item is done
@@ -378,7 +371,7 @@ local function enter(item)
       end
       return nil
     end
-    local waiting = waits(item)
+    local waiting = arrival.waits(item, reviews)
     if waiting then
       return waiting
     end

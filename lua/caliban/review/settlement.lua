@@ -62,12 +62,6 @@ function M.written(r, past)
   return past and ('%s was written with %s under review.'):format(named.shown(r), pending) or nil
 end
 
----@param text string
----@return string[] lines
-local function split(text)
-  return text == '' and {} or vim.split(text, '\n', { plain = true })
-end
-
 --- Whether a change on disk is a hunk that the user has rejected. If so, something wrote the buffer
 --- while the hunk was in it, and the write guard did not stop that.
 ---@param r caliban.Review
@@ -97,6 +91,9 @@ local function make(r, edits, mine, formats)
     return tracking.format(r, before, tracking.text(r))
   end
   verdict.decided(r, 'throw', thrown)
+  local back = require('caliban.review.brought_back')
+  back.take(r, mine)
+  back.note(r, thrown)
   if reworked then
     state.set_outside(r)
   end
@@ -172,10 +169,15 @@ function M.merge(r, why)
   end
   local was, is_awaited = r.origin, appeared.is_awaited(r)
   state.set_origin(r, disk)
+  if r.clash == remains.GONE then
+    -- the file is there again
+    state.set_clash(r, nil)
+    mark(r, disk, eol)
+  end
   if disk == was then
     return
   elseif is_awaited then
-    appeared.take(r, split(disk), eol == true)
+    appeared.take(r, merging.split(disk), eol == true)
     file.merged(r.buf, stamp)
     warn(name .. ' was created on disk while you were reviewing it. The review shows what differs.')
     return true
@@ -185,7 +187,7 @@ function M.merge(r, why)
   end
   tracking.sync(r)
   local mine = file.lines(r.buf)
-  local edits, clashes = merging.merge(split(was), split(disk), mine)
+  local edits, clashes = merging.merge(merging.split(was), merging.split(disk), mine)
   edits = vim.tbl_filter(function(e)
     return not was_rejected(r, e, mine)
   end, edits)
@@ -297,7 +299,7 @@ local function take_over(r, text)
   require('caliban.review.write_guard').acknowledge(r.buf)
   tracking.sync(r)
   local mine = file.lines(r.buf)
-  make(r, merging.merge(split(text), split(disk), mine), mine, true)
+  make(r, merging.merge(merging.split(text), merging.split(disk), mine), mine, true)
   state.set_origin(r, disk)
   mark(r, disk, eol)
   file.merged(r.buf, stamp)

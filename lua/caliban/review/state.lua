@@ -32,6 +32,7 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field agreed caliban.Hunk[] hunks that were accepted since the review was last settled
 ---@field lost integer how many of them, and of the pending hunks, are not in the file any more
 ---@field outside boolean whether another program has changed lines of hunks on disk since the review was last settled
+---@field returned? boolean whether hunks were under review before, and thrown away on disk
 ---@field acted boolean whether the user has decided something since the review was last settled
 ---@field whole_rejected? boolean whether the user has rejected the deletion, renaming or empty file
 ---@field empty_agreed? boolean whether the user has agreed to a new file without text
@@ -109,6 +110,7 @@ function M.stored(r)
     own = r.own == true,
     reasons = r.reasons,
     was = r.was,
+    returned = r.returned,
     whole = r.whole,
     folders = require('caliban.editor.folders').of(r.path),
   }
@@ -126,7 +128,7 @@ function M.begin(r, p, owner, own)
   r.auto, r.binary = p.at_once, p.binary
   r.proposals, r.reasons, r.rejected, r.acted = {}, {}, {}, false
   r.agreed, r.lost, r.outside = {}, 0, false
-  r.clash, r.eol, r.ended = nil, nil, bytes.ended(r.buf)
+  r.clash, r.eol, r.ended, r.returned = nil, nil, bytes.ended(r.buf), nil
   tracking.decide(r, nil)
   tracking.set_own(r, own)
 end
@@ -201,7 +203,7 @@ end
 ---@param it caliban.Record
 ---@param own boolean whether the user has unsaved changes
 function M.restore(r, it, own)
-  r.was, r.proposals, r.reasons = it.was, it.proposals, it.reasons
+  r.was, r.proposals, r.reasons, r.returned = it.was, it.proposals, it.reasons, it.returned
   tracking.set_own(r, own)
 end
 
@@ -307,6 +309,19 @@ function M.set_outside(r)
   r.outside = true
 end
 
+--- Records that hunks are under review again that were thrown away on disk.
+---@param r caliban.Review
+function M.set_returned(r)
+  r.returned = true
+end
+
+--- Whether hunks are under review again that were thrown away on disk.
+---@param r caliban.Review
+---@return boolean
+function M.has_returned(r)
+  return r.returned == true
+end
+
 --- Records that the user has rejected the deletion or renaming.
 ---@param r caliban.Review
 function M.reject_whole(r)
@@ -368,9 +383,9 @@ function M.set_origin(r, origin)
   r.origin = origin
 end
 
---- Records why the file on disk must not be overwritten.
+--- Records why the file on disk must not be overwritten; nil if it may.
 ---@param r caliban.Review
----@param why string
+---@param why? string
 function M.set_clash(r, why)
   r.clash = why
 end

@@ -425,6 +425,28 @@ function M.take_up(r, list, again)
   end
 end
 
+--- Takes the decisions on these hunks back, because the hunks are pending again.
+---@param r caliban.Review
+---@param hunks caliban.Hunk[]
+function M.take_back(r, hunks)
+  local pending = {} ---@type table<integer, true>
+  for _, hunk in ipairs(hunks) do
+    for _, k in ipairs(hunk.of or { 0 }) do
+      pending[k] = true
+    end
+  end
+  local list = M.list(r)
+  tracking.decide(r, nil)
+  for _, it in ipairs(list) do
+    local of = vim.tbl_filter(function(k)
+      return it.fate ~= 'thrown' and it.fate ~= 'left' or not pending[k]
+    end, it.of)
+    if #of > 0 then
+      tracking.decide(r, { fate = it.fate, of = of, before = r.decided })
+    end
+  end
+end
+
 --- The last decision in the undo state of the review's buffer; nil if there is none.
 ---@param r caliban.Review
 ---@return caliban.Decided?

@@ -309,3 +309,145 @@ fn a_stash_takes_back_what_the_review_shows_and_all_of_it_is_told() {
         </context>
         and?"#]].assert_eq(&scene.told_next());
 }
+
+/// A git command of the model's.
+fn git(line: &str) -> String {
+    format!("git -c user.name=m -c user.email=m@m {line}")
+}
+
+/// The row of the first call of `edit` on the screen, from the path on.
+fn beside(scene: &Scene) -> String {
+    let screen = scene.nvim.screen();
+    let row = screen.lines().find_map(|row| row.split_once("▸ edit")).map(|it| it.1);
+    row.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Two hunks that a command throws away and that another one brings back.
+#[test]
+fn what_a_command_brings_back_of_a_review_is_under_review_again() {
+    let scene = committed();
+    scene.server.reply(super::scene::two_hunks());
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(2);
+    let both = shown(&scene);
+    run(&scene, &git("stash"));
+    scene.wait_hunks(0);
+    scene.nvim.wait(|_| beside(&scene) == "a.txt 2 undone on disk", "the words beside the call");
+    let n = scene.server.requests().len();
+    scene.nvim.command("messages clear");
+    run(&scene, "git stash pop");
+    scene.wait_hunks(2);
+    assert_eq!((shown(&scene), modified(&scene)), (both.clone(), false));
+    expect!["a.txt: 2 changes that were undone on disk are in the file again, and under review."]
+        .assert_eq(&scene.said());
+    scene.nvim.wait(|_| beside(&scene) == "a.txt 2 hunks to review", "the words beside the call");
+    assert!(
+        scene
+            .request(n + 2)
+            .last_user_text()
+            .contains("files changed while your command ran: a.txt")
+    );
+    scene.nvim.keys("2G\\r8G\\a");
+    scene.wait_hunks(0);
+    scene
+        .nvim
+        .wait(|_| beside(&scene) == "a.txt 1 accepted · 1 rejected", "the words beside the call");
+    assert_eq!(scene.on_disk("a.txt"), Some(both.replace("L2", "l2")));
+    expect![[r#"
+        <notice>
+        Of 2 changes in a.txt: 1 accepted, 1 rejected and undone.
+        line 2, rejected, reads as before:
+        l2
+        line 8, accepted:
+        L8
+        L8b
+        </notice>
+        and?"#]]
+    .assert_eq(&scene.told_next());
+}
+
+/// What of the hunks a command brings back can be decided on; what differs from them is the command's.
+#[test]
+fn only_what_comes_back_as_it_was_is_under_review_again() {
+    let scene = committed();
+    scene.server.reply(super::scene::two_hunks());
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(2);
+    run(&scene, "git checkout a.txt");
+    scene.wait_hunks(0);
+    run(&scene, "sed -i 's/l2/L2/; s/l5/L5/; s/l8/other/' a.txt");
+    scene.wait_hunks(1);
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    let text = nine().replace("l5", "L5").replace("l8", "other");
+    assert_eq!((shown(&scene), scene.on_disk("a.txt")), (text.clone(), Some(text)));
+    // the same lines by the user's hand are the user's
+    scene.nvim.keys("2GciwL2<Esc>:w<CR>");
+    assert_eq!(scene.pending(), 0);
+}
+
+/// One of two hunks is thrown away and comes back, while the other one is pending and the user types.
+#[test]
+fn a_hunk_comes_back_beside_another_one() {
+    let scene = committed();
+    scene.server.reply(super::scene::two_hunks());
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(2);
+    let both = shown(&scene);
+    run(&scene, "sed -i s/L2/l2/ a.txt");
+    scene.wait_hunks(1);
+    scene.nvim.keys("5GAmine<Esc>");
+    run(&scene, "sed -i s/l2/L2/ a.txt");
+    scene.wait_hunks(2);
+    assert_eq!((shown(&scene), modified(&scene)), (both.replace("l5", "l5mine"), true));
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(shown(&scene), nine().replace("l5", "l5mine"));
+}
+
+/// The user's own command, after Neovim was told to read the file again.
+#[test]
+fn what_the_users_own_command_brings_back_is_under_review_again() {
+    for away in [":!git stash -q<CR>", ":silent !git stash -q<CR>:edit!<CR>"] {
+        let scene = committed();
+        scene.server.reply(super::scene::two_hunks());
+        scene.ask_until(Reply::said("I see."), "I see.");
+        scene.wait_hunks(2);
+        let both = shown(&scene);
+        scene.nvim.keys(&format!("{away}<CR>"));
+        scene.wait_hunks(0);
+        scene.nvim.keys(":!git stash pop -q<CR><CR>");
+        scene.wait_hunks(2);
+        scene.nvim.keys(":Caliban reject all<CR>");
+        scene.wait_hunks(0);
+        assert_eq!((shown(&scene), scene.on_disk("a.txt")), (nine(), Some(nine())), "{both}");
+    }
+}
+
+#[test]
+fn every_kind_of_change_that_a_stash_brings_back_can_be_decided() {
+    for keys in [":Caliban accept all<CR>", ":Caliban reject all<CR>"] {
+        let scene = committed();
+        scene.server.reply(every_kind());
+        scene.ask_until(Reply::said("I see."), "I see.");
+        scene.wait_hunks(6);
+        run(&scene, &git("stash -u"));
+        run(&scene, "git stash pop");
+        scene.wait_hunks(6);
+        scene.nvim.command("messages clear");
+        scene.nvim.keys(keys);
+        scene.wait_hunks(0);
+        let verb = if keys.contains("accept") { "accepted" } else { "rejected" };
+        let what = "6 files: 2 hunks, 2 deletions, 1 renaming, 1 empty file";
+        assert_eq!(scene.said(), format!("{what} {verb}"));
+        let told = scene.told_next();
+        assert_eq!(told.matches(&format!("The user {verb} ")).count(), 6, "{told}");
+        let files =
+            ["a.txt", "b.txt", "c.txt", "d.c", "docs/c.txt", "pkg/empty.txt", "pkg/new.txt"];
+        let there = files.map(|it| scene.nvim.setup.path(it).exists());
+        let is_kept = verb == "accepted";
+        assert_eq!(there, [true, !is_kept, !is_kept, !is_kept, is_kept, is_kept, is_kept]);
+        let text = if is_kept { nine().replace("l2", "L2") } else { nine() };
+        assert_eq!(scene.on_disk("a.txt"), Some(text));
+    }
+}

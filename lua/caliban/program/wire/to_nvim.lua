@@ -44,7 +44,8 @@
 --- highlighted.
 ---@field right? string Virtual text at the right end of the block's first line that is not empty.
 ---@field below? string[] Virtual lines under the block: the context of a user's message.
----@field call? string In a question, the call that it is about; in a call whose changes wait for the user, its id.
+---@field call? string In a question, the call that it is about; in a call whose changes wait for the user or have
+--- been under review, its id.
 ---@field call_line? caliban.CallLine In a call or a folded run of calls: the parts of its line.
 ---@field session? string In a call, the session in which a subagent works on it.
 ---@field workers? caliban.WorkerRow[] In a call, the workers that it has ordered. Each has one of the lines below the

@@ -52,4 +52,11 @@ function M.merge(origin, disk, mine)
   return edits, clashes
 end
 
+--- The lines of a text.
+---@param text string
+---@return string[]
+function M.split(text)
+  return text == '' and {} or vim.split(text, '\n', { plain = true })
+end
+
 return M

@@ -31,6 +31,7 @@ local PAUSE, LONGEST = 1000, 5000
 ---@field decided? { fate: caliban.Verdict, of: integer[] }[] the first decision first
 ---@field reasons caliban.Given[]
 ---@field was? string
+---@field returned? boolean
 ---@field whole? caliban.Whole
 ---@field folders? string[] folders of the file that Caliban has made
 ---@field hunks caliban.Hunk[] with rows in the text of the base after all hunks are applied
@@ -103,7 +104,7 @@ local function parts(r)
   local proposals = vim.tbl_map(function(it)
     local text = add(text_of(it), #it.lines)
     local one = { id = it.id, eol = it.eol, whole = it.whole, to = it.to, text = text }
-    one.key, one.count = it.key, it.count
+    one.key, one.count, one.calls = it.key, it.count, it.calls
     return long.json(one, { edits = it.edits })
   end, r.proposals)
   local text = r.origin

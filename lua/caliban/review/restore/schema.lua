@@ -113,6 +113,7 @@ local whole = has({
 })
 local proposal = has({
   id = is_count,
+  calls = maybe(list(is('string'))),
   eol = pair(is('boolean')),
   key = maybe(is_count),
   count = maybe(is_count),
@@ -136,6 +137,7 @@ M.is_one = has({
   decided = maybe(list(decision)),
   reasons = list(reason),
   was = maybe(is('string')),
+  returned = maybe(is('boolean')),
   whole = maybe(whole),
   folders = maybe(list(is('string'))),
   hunks = list(edit),
