@@ -95,7 +95,8 @@ pub(super) const ROWS: &[Row] = &[
     ]),
     ask("holds secrets", &[
         ".secrets", ".secrets.*", "secrets.json", "secrets.y*ml", "secrets.toml", "secrets.xml", "secret.json",
-        "secret.y*ml", "credentials.json", "credentials.toml", "credentials.y*ml",
+        "secret.y*ml", "credentials.json", "credentials.toml", "credentials.y*ml", "config/credentials", "credentials.csv",
+        "credentials.ini", "credentials.properties", "credentials.xml",
         "client_secret*.json", "service-account*.json", "service_account*.json", "serviceaccount*.json",
         "*-service-account.json", "*_service_account.json", "*firebase-adminsdk*.json", "*.tfstate", "*.tfstate.*",
         "*.tfvars", "*.tfvars.json",

@@ -235,7 +235,7 @@ impl Rules {
         let doubt = script.doubts.first().map(|it| format!("{}.", capital(it)));
         let elsewhere = || script.folders.iter().find_map(|it| self.closed(script, it));
         doubt
-            .or_else(|| script.listed.iter().find_map(|it| self.unlisted(it)))
+            .or_else(|| script.listed.iter().find_map(|it| self.unlisted(script, it)))
             .or_else(elsewhere)
             .or_else(|| script.inputs.iter().find_map(|it| self.closed(script, it)))
     }

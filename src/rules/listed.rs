@@ -1,7 +1,8 @@
 //! Whether an everyday command may get names of files that another command prints: `find . -name '*.rs' | xargs wc -l`.
 
-use super::{Origin, Rules};
-use crate::bash::{Listed, Simple};
+use super::commands::resolved;
+use super::{Origin, Rules, spread};
+use crate::bash::{Listed, Script, Simple};
 use crate::reach::Reading;
 
 /// Programs that show nothing of the content of the files in their arguments but counts.
@@ -9,7 +10,7 @@ const COUNTERS: &[&str] = &["basename", "dirname", "du", "echo", "ls", "stat", "
 
 impl Rules {
     /// If such a command needs consent because of the names, a sentence that says so.
-    pub(super) fn unlisted(&self, listed: &Listed) -> Option<String> {
+    pub(super) fn unlisted(&self, script: &Script, listed: &Listed) -> Option<String> {
         let Listed { reader, names } = listed;
         let by = &names.by;
         let safe = || self.all.iter().filter(|it| it.origin == Origin::Safe);
@@ -30,7 +31,7 @@ impl Rules {
         if names.has_links {
             return Some(format!("`{by}` may print a link that leads out of the project."));
         }
-        self.protected(listed)
+        self.protected(script, listed)
     }
 
     /// Whether the project's root has a file whose name begins like an option. Without a view of the files it may have
@@ -41,7 +42,7 @@ impl Rules {
     }
 
     /// If the names may be those of protected files, or of files outside of the project, a sentence that says so.
-    fn protected(&self, Listed { names, .. }: &Listed) -> Option<String> {
+    fn protected(&self, script: &Script, Listed { names, .. }: &Listed) -> Option<String> {
         let reach = self.reach.as_ref()?;
         let by = &names.by;
         // git's own files have no such endings
@@ -54,11 +55,22 @@ impl Rules {
         if names.patterns.is_empty() || !names.patterns.iter().all(|it| has_kind(&it)) {
             return Some(format!("`{by}` may print the names of protected files."));
         }
-        names.patterns.iter().find_map(|it| match reach.reading_named(it) {
+        let known = names.patterns.iter().find_map(|it| match reach.reading_named(it) {
             Reading::Asked(why) | Reading::Never(why) => {
                 Some(format!("`{by}` may print the name of a file that {why}."))
             }
             Reading::Free => None,
+        });
+        known.or_else(|| {
+            // a folder outside of the project is known by the words of the command
+            let places = script
+                .folders
+                .iter()
+                .flat_map(|at| names.folders.iter().filter_map(|it| resolved(&self.root, at, it)));
+            let tree = self.tree.as_ref()?;
+            let (path, why) =
+                spread::named(tree.as_ref(), reach, places.collect(), &names.patterns)?;
+            Some(format!("`{by}` may print `{}`, which {why}.", self.shown(&path)))
         })
     }
 }

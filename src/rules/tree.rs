@@ -34,6 +34,9 @@ pub trait Tree: Send + Sync {
     /// is no index, or one that cannot be read.
     fn tracked(&self, folder: &Path, keep: &mut dyn FnMut(&Path) -> bool) -> Option<Vec<Tracked>>;
 
+    /// The lines of the files in a folder that tell git and searches what to leave out.
+    fn ignored(&self, folder: &Path) -> Vec<String>;
+
     /// Whether there is something at this path, be it a link that leads nowhere.
     fn is_there(&self, path: &Path) -> bool;
 

@@ -3,12 +3,16 @@
 mod index;
 
 use super::path;
+use crate::regular;
 use crate::rules::{Tracked, Tree};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The most names of a folder that are read to judge a pattern.
 const MOST: usize = 20_000;
+
+/// The files that tell git and searches what to leave out.
+const IGNORING: [&str; 3] = [".gitignore", ".ignore", ".rgignore"];
 
 pub struct OnDisk;
 
@@ -29,6 +33,14 @@ impl Tree for OnDisk {
 
     fn tracked(&self, folder: &Path, keep: &mut dyn FnMut(&Path) -> bool) -> Option<Vec<Tracked>> {
         index::tracked(folder, keep)
+    }
+
+    fn ignored(&self, folder: &Path) -> Vec<String> {
+        let text = |it: &str| regular::read_to_string(&folder.join(it)).unwrap_or_default();
+        IGNORING
+            .iter()
+            .flat_map(|it| text(it).lines().map(str::to_owned).collect::<Vec<_>>())
+            .collect()
     }
 
     fn is_there(&self, path: &Path) -> bool {

@@ -61,6 +61,7 @@ mod keywords;
 mod kit_test;
 mod layout;
 mod leads;
+mod leaks;
 mod ledger;
 mod lints;
 mod listing;

@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         names: &["sort"],
         letters: "oT",
-        longs: &["output", "compress-program", "temporary-directory"],
+        longs: &["output", "compress-program", "files0-from", "temporary-directory"],
         ..NONE
     },
     Row {
@@ -272,6 +272,8 @@ pub(super) const ROWS: &[Row] = &[
         longs: &["compile", "files-from", "magic-file"],
         ..NONE
     },
+    // these read the names of files from a file
+    Row { names: &["du", "wc"], longs: &["files0-from"], ..NONE },
     Row { names: &["split"], longs: &["filter"], ..NONE },
     Row {
         names: &["tsc"],

@@ -8,6 +8,8 @@ use crate::rules::commands::texts;
 pub(super) enum Source {
     /// The files below folders.
     Folders,
+    /// Those of them that git tracks or does not ignore.
+    Listed,
     /// The files of the repository.
     Index,
     /// Those of them that have changed.
@@ -62,7 +64,8 @@ const SEARCHERS: [Searcher; 3] = [
     },
     Searcher {
         names: &["diff"],
-        recurses: &["r"],
+        // of two folders it compares the files, of one folder that of the other file's name
+        recurses: &[],
         globs: &[("x", "!", "")],
         file_globs: &[],
         is_silent: &["q"],
@@ -161,6 +164,41 @@ const PLAIN: [&str; 60] = [
 ];
 /// Their letters that do the same, alone and together.
 const PLAIN_LETTERS: &str = "biswzEFP";
+/// Those of both that take the next word.
+const TAKING: [&str; 15] = [
+    "--after",
+    "--author",
+    "--before",
+    "--committer",
+    "--date",
+    "--diff-filter",
+    "--format",
+    "--grep",
+    "--max-count",
+    "--max-depth",
+    "--pretty",
+    "--since",
+    "--skip",
+    "--until",
+    "--word-diff-regex",
+];
+/// Options that print changes and take no word.
+const PRINTING: [&str; 9] = [
+    "--binary",
+    "--cc",
+    "--follow",
+    "--no-index",
+    "--patch",
+    "--patch-with-stat",
+    "--text",
+    "--word-diff",
+    "--color-words",
+];
+/// The letters that take no word, alone and together, and those of `git grep`.
+const LETTERS: &str = "abcgimpqrstuwzEFPRW";
+const GREP_BARE: &str = "lLcqinwvEFGPrIahHoWpz";
+/// How those begin with which git reads more than the index has: files that it does not track, and submodules.
+const FOLDERS: [&str; 4] = ["--no-i", "--un", "--recurse-s", "--submod"];
 /// Options with which `git grep` prints no lines, and its options that change nothing of that.
 const GREP_SILENT: [&str; 8] =
     ["-l", "-L", "-c", "-q", "--name-only", "--files-with-matches", "--count", "--quiet"];
@@ -241,12 +279,16 @@ fn searched<'a>(searcher: &Searcher, simple: &'a Simple, name: &'a str) -> Optio
         name != "rg" || count(&["iglob"]) > 0 || values("g").iter().any(|it| !it.starts_with('!'));
     let is_free = selects || count(&["u", "uuu"]) > 0 || has_no_ignore(&options, &manner);
     Some(Scope {
-        source: if is_free { Source::Folders } else { Source::Index },
+        source: if is_free { Source::Folders } else { Source::Listed },
         words: vec![name],
         paths,
         patterns: Vec::new(),
         left_out: Vec::new(),
-        globs: patterns(searcher.globs, &options, &manner),
+        // of some patterns it is not known which files they fit
+        globs: match count(&["glob-case-insensitive"]) {
+            0 => patterns(searcher.globs, &options, &manner),
+            _ => Vec::new(),
+        },
         file_globs: file_patterns(searcher, &options, &manner),
         // a type may get further patterns
         types: match count(&["type-add"]) {
@@ -298,29 +340,39 @@ fn stored(simple: &Simple, is_there: impl Fn(&str) -> bool) -> Option<Scope<'_>>
     let options = || before.iter().filter(|it| it.starts_with('-'));
     let is_grep = *verbs == ["grep"];
     let has = |all: &[&str]| options().any(|it| all.contains(&head(it)));
-    if prints_nothing(before, is_grep, *shows) {
+    // with any option, `git stash show` prints changes
+    let shows = *shows || *verbs == ["stash", "show"] && options().next().is_some();
+    if prints_nothing(before, is_grep, shows) {
         return None;
     }
     let texts = texts(simple);
     let is_text = |at: usize| is_grep && texts.contains(&(at + 1 + verbs.len()));
-    let operands: Vec<&str> = before
+    // such a word may be a value, and no path that limits the command
+    let is_value =
+        |at: usize| at > 0 && before[at - 1].starts_with('-') && may_take(before[at - 1], is_grep);
+    let operands: Vec<(&str, bool)> = before
         .iter()
         .enumerate()
         .filter(|(at, it)| !it.starts_with('-') && !is_text(*at))
-        .map(|it| *it.1)
+        .map(|(at, it)| (*it, !is_value(at)))
         .collect();
     // `HEAD:a` names a file
-    if *verbs == ["show"] && !operands.is_empty() && operands.iter().all(|it| names_file(it)) {
+    if *verbs == ["show"] && !operands.is_empty() && operands.iter().all(|it| names_file(it.0)) {
         return None;
     }
-    let (mut named, commits): (Vec<&str>, Vec<&str>) =
-        operands.into_iter().partition(|it| it.starts_with(':') || is_there(it));
+    let is_path = |it: &(&str, bool)| it.1 && (it.0.starts_with(':') || is_there(it.0));
+    let (named, commits): (Vec<_>, Vec<_>) = operands.into_iter().partition(is_path);
+    let mut named: Vec<&str> = named.into_iter().map(|it| it.0).collect();
     named.extend(after.iter().skip(1));
+    // the paths then only select the commits
+    if options().any(|it| it.starts_with("--full-d")) {
+        named.clear();
+    }
     if is_grep && named.is_empty() {
         named.push(".");
     }
     let source = match () {
-        () if options().any(|it| it.starts_with("--no-i") || it.starts_with("--un")) => {
+        () if options().any(|it| FOLDERS.iter().any(|head| it.starts_with(head))) => {
             Source::Folders
         }
         () if *verbs == ["diff"] && commits.is_empty() && !has(&["--cached", "--staged"]) => {
@@ -355,6 +407,23 @@ fn prints_nothing(words: &[&str], is_grep: bool, shows: bool) -> bool {
 fn names_file(word: &str) -> bool {
     let is_plain = !word.contains(['{', '}', '^']);
     is_plain && word.split_once(':').is_some_and(|it| !it.0.is_empty() && !it.1.is_empty())
+}
+
+/// Whether the word after an option may be its value.
+fn may_take(option: &str, is_grep: bool) -> bool {
+    let known = [&NAMES_ONLY[..], &PLAIN, &PRINTING, &GREP_SILENT, &GREP_PLAIN];
+    let is_known = known.iter().any(|it| it.contains(&option)) && !TAKING.contains(&option);
+    let bare = if is_grep { GREP_BARE } else { LETTERS };
+    let is_bare = |it: &str| {
+        let number = it.strip_prefix(['n', 'U']).unwrap_or(it);
+        let is_glued = it.starts_with(['M', 'C', 'B', 'D'])
+            || it.len() > 1 && it.starts_with(['S', 'G', 'L', 'O']);
+        !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
+            || is_glued && !is_grep
+            || it.chars().all(|it| bare.contains(it))
+    };
+    let letters = option.strip_prefix('-').filter(|it| !it.starts_with('-'));
+    !(option.contains('=') || is_known || letters.is_some_and(is_bare))
 }
 
 /// An option without its value.
