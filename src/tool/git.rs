@@ -3,6 +3,7 @@
 //! as LFS) run as usual. Git takes no locks that could block another git command of the user.
 
 pub(super) mod baseline;
+pub(super) mod brought;
 pub mod checkout;
 pub mod gate;
 pub mod head;
@@ -157,6 +158,12 @@ pub(super) fn folder_of(tree: &Path) -> Option<PathBuf> {
     }
     let text = crate::regular::read_to_string(&mark).ok()?;
     tree.join(text.strip_prefix("gitdir: ")?.trim_end()).canonicalize().ok()
+}
+
+/// The folder of a repository with its references, of that of one of its working trees.
+pub(super) fn common_of(git: &Path) -> PathBuf {
+    let text = crate::regular::read_to_string(&git.join("commondir")).ok();
+    text.map_or_else(|| git.to_owned(), |it| git.join(it.trim_end()))
 }
 
 pub(super) async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, bool), Failure> {

@@ -4,6 +4,8 @@
 #[cfg(target_os = "linux")]
 mod attacks;
 #[cfg(target_os = "linux")]
+mod brought;
+#[cfg(target_os = "linux")]
 mod caches;
 #[cfg(target_os = "linux")]
 mod gate;

@@ -2,7 +2,7 @@
 //! when git checks them out, outside of the sandbox too. So the user is told of them.
 
 use super::Limits;
-use crate::tool::git::baseline::Store;
+use crate::tool::git::baseline::{REPLACED, Store};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -26,22 +26,40 @@ impl Limits {
             return None;
         }
         let held = baseline.held(&store, root, &self.locks).await;
-        let mut new = Vec::new();
+        let mut new: Vec<(String, String)> = Vec::new();
         self.seen.send_modify(|it| {
             it.store = store;
             new.extend(held.into_iter().filter(|one| it.told.insert(one.clone())));
         });
-        let show = |it: &(String, String)| format!("`git show {}`", it.0.escape_debug());
-        let named: Vec<String> = new.iter().take(SHOWN).map(show).collect();
-        let more = match new.len().saturating_sub(SHOWN) {
-            0 => String::new(),
-            n => format!(", and {n} more"),
-        };
-        (!new.is_empty()).then(|| {
-            format!(
-                "Git has new contents for files that commands may not write. Git makes files of them when you check them out. Look at them first: {}{more}.",
-                named.join(", ")
-            )
-        })
+        let (replaced, contents): (Vec<_>, Vec<_>) =
+            new.into_iter().partition(|it| it.0.starts_with(REPLACED));
+        let told = [
+            (
+                contents,
+                "Git has new contents for files that commands may not write. Git makes files of them when you check \
+                 them out. Look at them first",
+                "",
+            ),
+            (
+                replaced,
+                "A command has git read other objects in place of the repository's",
+                " `git replace -d` with what follows `refs/replace/` removes one.",
+            ),
+        ];
+        let told = told.iter().filter(|it| !it.0.is_empty());
+        let told: Vec<String> =
+            told.map(|(all, head, tail)| format!("{head}: {}.{tail}", listed(all))).collect();
+        (!told.is_empty()).then(|| told.join(" "))
     }
+}
+
+/// The commands that show these contents.
+fn listed(all: &[(String, String)]) -> String {
+    let show = |it: &(String, String)| format!("`git show {}`", it.0.escape_debug());
+    let named: Vec<String> = all.iter().take(SHOWN).map(show).collect();
+    let more = match all.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        n => format!(", and {n} more"),
+    };
+    format!("{}{more}", named.join(", "))
 }

@@ -21,7 +21,7 @@ pub(in crate::tool) const LARGEST: u64 = 4_000_000;
 const VERSIONS: usize = 50;
 
 /// The beginning of the names of references by which git reads other objects.
-const REPLACED: &str = "refs/replace/";
+pub(in crate::tool) const REPLACED: &str = "refs/replace/";
 /// The most new references whose files are looked at.
 const REFERENCES: usize = 30;
 

@@ -3,7 +3,8 @@
 
 use super::links::{self, Links, Targets};
 use crate::regular;
-use crate::tool::git::{folder_of, linked};
+use crate::tool::git::brought::Brought;
+use crate::tool::git::{common_of, folder_of, linked};
 use crate::tool::{Stamp, disk};
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,6 +17,8 @@ const MOST: usize = 200;
 pub(in crate::tool) struct Nested {
     /// The folders that an index has as commits, for each index that was read.
     read: BTreeMap<PathBuf, (Stamp, Vec<PathBuf>)>,
+    /// The folders that a checkout may bring, for each repository.
+    brought: BTreeMap<PathBuf, Brought>,
     /// The working trees.
     trees: Vec<PathBuf>,
     folders: Links,
@@ -47,7 +50,8 @@ impl Nested {
         while let Some(tree) = all.get(at).cloned().filter(|_| at < MOST) {
             at += 1;
             let Some(git) = folder_of(&tree) else { continue };
-            for it in self.links(&tree, &git.join("index")).into_iter().chain(worktrees(&git)) {
+            let found = self.links(&tree, &git.join("index")).into_iter().chain(worktrees(&git));
+            for it in found.chain(self.brought(&tree, &git)).collect::<Vec<_>>() {
                 if it.starts_with(root) && it != root && !all.contains(&it) {
                     all.push(it);
                 }
@@ -63,6 +67,14 @@ impl Nested {
         let all: Vec<PathBuf> = all.chain(bare).collect();
         self.links = self.folders.look(&all);
         self.links.extend(links);
+    }
+
+    /// The folders with a repository that a checkout of the user's would bring into a working tree.
+    fn brought(&mut self, tree: &Path, git: &Path) -> Vec<PathBuf> {
+        let common = common_of(git);
+        let known = self.brought.entry(common.clone()).or_default();
+        let folders = known.links(tree, &common).iter().map(|it| tree.join(it));
+        folders.filter(|it| it.join(".git").symlink_metadata().is_ok()).collect()
     }
 
     fn links(&mut self, tree: &Path, index: &Path) -> Vec<PathBuf> {

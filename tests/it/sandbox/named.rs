@@ -227,10 +227,10 @@ fn no_command_writes_the_user_s_start_files_in_a_repository_of_dotfiles() {
 }
 
 /// A repository in a folder, whose configuration runs a program.
-const EVIL: &str = "git init -q evil; printf '[core]\\n\\tfsmonitor = touch %s/ran; false\\n' \"$PWD\" >> evil/.git/config";
+pub(super) const EVIL: &str = "git init -q evil; printf '[core]\\n\\tfsmonitor = touch %s/ran; false\\n' \"$PWD\" >> evil/.git/config";
 
 /// What the user's prompt does.
-fn status(scene: &Scene) {
+pub(super) fn status(scene: &Scene) {
     status_in(scene, "");
 }
 

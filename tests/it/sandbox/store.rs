@@ -82,7 +82,16 @@ fn the_user_is_told_that_git_reads_other_objects_in_place_of_the_repository_s() 
         "git replace $(git rev-parse main:AGENTS.md) $(echo evil | git hash-object -w --stdin)",
     );
     let id = bash(&scene, "git rev-parse main:AGENTS.md");
-    scene.nvim.wait_transcript(&format!("`git show refs/replace/{}`", id.trim()));
+    scene.nvim.wait_transcript(&format!(
+        "A command has git read other objects in place of the repository's: `git show refs/replace/{}`. `git replace -d`",
+        id.trim()
+    ));
+    // the user is told of it once, and by no other sentence
+    assert!(
+        !scene.nvim.transcript().contains("Git has new contents"),
+        "{}",
+        scene.nvim.transcript()
+    );
 }
 
 #[test]

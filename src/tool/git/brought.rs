@@ -1,0 +1,216 @@
+//! The folders that a checkout of the user's would bring as commits: submodules and other repositories in the branches,
+//! tags and stashes of a repository. Git looks into such a folder as soon as a checkout has listed it in the index.
+
+use super::baseline::REPLACED;
+use super::plain;
+use crate::tool::{Stamp, disk};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Seek, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// The most references of the user's that are looked at before the first command, the newest first.
+const FIRST: usize = 2_000;
+/// The most levels of folders with references.
+const LEVELS: u32 = 12;
+
+/// What is known of the commits of a repository.
+#[derive(Clone, Default)]
+pub(in crate::tool) struct Brought {
+    /// What tells whether the references have changed.
+    marks: BTreeMap<PathBuf, Stamp>,
+    /// The references by which git reads other objects.
+    replaced: BTreeSet<String>,
+    /// The commits and trees that were looked at.
+    seen: BTreeSet<String>,
+    /// The tree with which others are compared.
+    base: Option<String>,
+    /// The folders, relative to the top of a working tree.
+    links: BTreeSet<PathBuf>,
+}
+
+impl Brought {
+    /// The folders that a checkout may bring into the working tree of a repository whose folder is `common`. Git is
+    /// asked only if a reference has changed. Blocks.
+    pub(in crate::tool) fn links(&mut self, tree: &Path, common: &Path) -> &BTreeSet<PathBuf> {
+        let marks = marks(common);
+        if marks != self.marks {
+            self.look(tree, common);
+            self.marks = marks;
+        }
+        &self.links
+    }
+
+    fn look(&mut self, tree: &Path, common: &Path) {
+        let is_first = self.marks.is_empty();
+        let list = ["for-each-ref", "--sort=-committerdate", "--format=%(objectname) %(refname)"];
+        let listed = output(tree, &list, "");
+        let listed = String::from_utf8_lossy(&listed);
+        let references = || listed.lines().filter_map(|it| it.split_once(' '));
+        let replaced = references().filter(|it| it.1.starts_with(REPLACED));
+        let replaced: BTreeSet<String> =
+            replaced.map(|(id, name)| format!("{id} {name}")).collect();
+        if replaced != self.replaced {
+            (self.seen, self.base, self.replaced) = (BTreeSet::new(), None, replaced);
+        }
+        let most = if is_first { FIRST } else { usize::MAX };
+        let mut tips: Vec<String> = references().take(most).map(|it| it.0.to_owned()).collect();
+        let stashes = words(&common.join("logs/refs/stash"));
+        tips.extend(stashes.iter().flat_map(|it| ["", "^2", "^3"].map(|of| format!("{it}{of}"))));
+        let passing = files(common).into_iter().flat_map(|it| words(&it));
+        tips.extend(passing);
+        let visited = words(&common.join("logs/HEAD"));
+        if is_first {
+            self.seen.extend(visited);
+        } else {
+            tips.extend(visited);
+        }
+        let old: Vec<String> = self.seen.iter().cloned().collect();
+        tips.retain(|it| self.seen.insert(it.clone()));
+        if tips.is_empty() {
+            return;
+        }
+        self.compare(tree, &tips);
+        if !is_first {
+            self.follow(tree, &tips, &old);
+        }
+    }
+
+    /// Adds the folders in the trees of these commits.
+    fn compare(&mut self, tree: &Path, tips: &[String]) {
+        let wanted = tips.iter().map(|it| format!("{it}^{{tree}}\n")).collect::<String>();
+        let listed = output(tree, &["cat-file", "--batch-check"], &wanted);
+        let listed = String::from_utf8_lossy(&listed);
+        let trees = listed.lines().filter_map(|it| it.split_once(" tree ").map(|it| it.0));
+        let mut new: BTreeSet<&str> = trees.collect();
+        new.retain(|it| self.seen.insert((*it).to_owned()));
+        if self.base.is_none()
+            && let Some(first) = new.pop_first()
+        {
+            let whole = output(tree, &["ls-tree", "-r", "-z", "--full-tree", first], "");
+            self.links.extend(whole.split(|it| *it == 0).filter_map(link));
+            self.base = Some(first.to_owned());
+        }
+        let Some(base) = &self.base else { return };
+        let pairs: Vec<String> = new.iter().map(|it| format!("{base} {it}\n")).collect();
+        let compare =
+            ["diff-tree", "--stdin", "-r", "-z", "--no-renames", "--ignore-submodules=none"];
+        each(tree, &compare, &pairs, "", &mut self.links);
+    }
+
+    /// Adds the folders in commits between these and those that were looked at before.
+    fn follow(&mut self, tree: &Path, tips: &[String], old: &[String]) {
+        let log = [
+            "log",
+            "--format=",
+            "--raw",
+            "-z",
+            "-m",
+            "--root",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-show-signature",
+            "--ignore-submodules=none",
+            "--ignore-missing",
+            "--stdin",
+        ];
+        let new: Vec<String> = tips.iter().map(|it| format!("{it}\n")).collect();
+        let left_out: String = old.iter().map(|it| format!("^{it}\n")).collect();
+        each(tree, &log, &new, &left_out, &mut self.links);
+    }
+}
+
+/// Adds the folders that git lists for these lines of its input. If git ends with an error, because a command has broken
+/// an object, it gets the lines in smaller parts: the others count nevertheless.
+fn each(
+    tree: &Path,
+    arguments: &[&str],
+    lines: &[String],
+    rest: &str,
+    links: &mut BTreeSet<PathBuf>,
+) {
+    let Ok(done) = asked(tree, arguments, &(lines.concat() + rest)) else { return };
+    links.extend(changed(&done.stdout));
+    if !done.status.success() && lines.len() > 1 {
+        let (one, other) = lines.split_at(lines.len() / 2);
+        each(tree, arguments, one, rest, links);
+        each(tree, arguments, other, rest, links);
+    }
+}
+
+/// What git says to this input.
+fn asked(tree: &Path, arguments: &[&str], input: &str) -> io::Result<Output> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(input.as_bytes())?;
+    file.rewind()?;
+    plain(tree, arguments).as_std_mut().stdin(file).output()
+}
+
+fn output(tree: &Path, arguments: &[&str], input: &str) -> Vec<u8> {
+    asked(tree, arguments, input).map(|it| it.stdout).unwrap_or_default()
+}
+
+/// The folder of an entry of a tree, if this is a commit of another repository.
+fn link(entry: &[u8]) -> Option<PathBuf> {
+    let rest = entry.strip_prefix(b"160000 ")?;
+    let at = rest.iter().position(|it| *it == b'\t')?;
+    Some(PathBuf::from(OsStr::from_bytes(&rest[at + 1..])))
+}
+
+/// The folders that a list of changes has as commits of other repositories.
+fn changed(listed: &[u8]) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    let mut words = listed.split(|it| *it == 0);
+    while let Some(word) = words.next() {
+        let word = word.trim_ascii_start();
+        let Some(about) = word.strip_prefix(b":") else { continue };
+        let is_link = about.split(|it| *it == b' ').nth(1) == Some(b"160000");
+        if let Some(path) = words.next().filter(|_| is_link) {
+            all.push(PathBuf::from(OsStr::from_bytes(path)));
+        }
+    }
+    all
+}
+
+/// What tells whether the references of a repository, or what git keeps of work that is not done, have changed.
+fn marks(common: &Path) -> BTreeMap<PathBuf, Stamp> {
+    let mut marks = BTreeMap::new();
+    below(&common.join("refs"), LEVELS, &mut marks);
+    let others = ["packed-refs", "reftable/tables.list", "logs/HEAD", "logs/refs/stash"];
+    let others = others.map(|it| common.join(it)).into_iter().chain(files(common));
+    marks.extend(others.map(|it| (disk::stamp(&it), it)).map(|(stamp, it)| (it, stamp)));
+    marks
+}
+
+fn below(folder: &Path, levels: u32, marks: &mut BTreeMap<PathBuf, Stamp>) {
+    for it in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = it.path();
+        match it.file_type() {
+            Ok(kind) if kind.is_dir() && levels > 0 => below(&path, levels - 1, marks),
+            Ok(kind) if kind.is_file() => drop(marks.insert(path.clone(), disk::stamp(&path))),
+            _ => (),
+        }
+    }
+}
+
+/// The files that name commits of work that is not done: a merge, a rebase, a series of picks.
+fn files(common: &Path) -> Vec<PathBuf> {
+    let inner = ["rebase-merge", "rebase-apply", "sequencer"];
+    let folders = inner.map(|it| common.join(it)).into_iter();
+    let within = folders.flat_map(|it| fs::read_dir(it).into_iter().flatten().flatten());
+    let heads = fs::read_dir(common).into_iter().flatten().flatten();
+    let heads = heads.filter(|it| it.file_name().as_bytes().ends_with(b"_HEAD"));
+    let all = within.chain(heads).filter(|it| it.file_type().is_ok_and(|it| it.is_file()));
+    all.map(|it| it.path()).collect()
+}
+
+/// The words of a file that may be names of commits.
+fn words(file: &Path) -> BTreeSet<String> {
+    let is_id =
+        |it: &&str| (7..=64).contains(&it.len()) && it.bytes().all(|it| it.is_ascii_hexdigit());
+    let text = crate::regular::read_to_string(file).unwrap_or_default();
+    text.split_whitespace().filter(is_id).map(str::to_owned).collect()
+}
