@@ -284,11 +284,7 @@ fn searched<'a>(searcher: &Searcher, simple: &'a Simple, name: &'a str) -> Optio
         paths,
         patterns: Vec::new(),
         left_out: Vec::new(),
-        // of some patterns it is not known which files they fit
-        globs: match count(&["glob-case-insensitive"]) {
-            0 => patterns(searcher.globs, &options, &manner),
-            _ => Vec::new(),
-        },
+        globs: patterns(searcher.globs, &options, &manner),
         file_globs: file_patterns(searcher, &options, &manner),
         // a type may get further patterns
         types: match count(&["type-add"]) {
@@ -310,7 +306,9 @@ fn patterns(
         let (_, head, tail) = known.iter().find(|known| manner.is(it.0, known.0))?;
         Some(format!("{head}{}{tail}", it.1?.fixed()?))
     });
-    of.collect()
+    // of such patterns it is not known which files they fit
+    let is_open = options.iter().any(|it| manner.is(it.0, "glob-case-insensitive"));
+    if is_open { Vec::new() } else { of.collect() }
 }
 
 /// The patterns of files. If the first one leaves files out, those that fit none are read.
