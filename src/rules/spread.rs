@@ -82,7 +82,9 @@ impl Reader<'_> {
             open.push_back(Open::new(self.folder.clone()));
         }
         if has_index {
-            open.iter_mut().for_each(|it| it.ignored = Ignored::above(tree, &it.folder));
+            for it in &mut open {
+                it.ignored = Ignored::above(tree, &it.folder);
+            }
         }
         let skips = |path: &Path, is_folder: bool, ignored: &Ignored| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -90,9 +92,8 @@ impl Reader<'_> {
                 || !self.scope.has_hidden && name.starts_with('.')
                 || has_index && ignored.has(path, is_folder)
         };
-        let ignored = |folder: &Path, above: &Ignored| match has_index {
-            true => above.within(tree, folder),
-            false => Ignored::default(),
+        let ignored = |folder: &Path, above: &Ignored| {
+            if has_index { above.within(tree, folder) } else { Ignored::default() }
         };
         walked(tree, open, ignored, skips, |it| asking.why(it).filter(|_| self.reads(it)))
     }

@@ -81,7 +81,7 @@ impl Brought {
 
     /// Adds the folders in the trees of these commits.
     fn compare(&mut self, tree: &Path, tips: &[String]) {
-        let wanted = tips.iter().map(|it| format!("{it}^{{tree}}\n")).collect::<String>();
+        let wanted: String = tips.iter().flat_map(|it| [it, "^{tree}\n"]).collect();
         let listed = output(tree, &["cat-file", "--batch-check"], &wanted);
         let listed = String::from_utf8_lossy(&listed);
         let trees = listed.lines().filter_map(|it| it.split_once(" tree ").map(|it| it.0));
@@ -118,7 +118,7 @@ impl Brought {
             "--stdin",
         ];
         let new: Vec<String> = tips.iter().map(|it| format!("{it}\n")).collect();
-        let left_out: String = old.iter().map(|it| format!("^{it}\n")).collect();
+        let left_out: String = old.iter().flat_map(|it| ["^", it, "\n"]).collect();
         each(tree, &log, &new, &left_out, &mut self.links);
     }
 }
