@@ -61,12 +61,13 @@ function M.fill(chat)
   end
 end
 
---- Goes to the end in all windows of this tab that show the transcript, except in the current window, where the user
---- reads.
+--- Goes to the end in all windows that show the transcript, except in the current window, where the user reads. A
+--- transcript that no window shows is shown at its end next time.
 ---@param chat caliban.Chat
 function M.go(chat)
-  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
-    if api.nvim_win_get_buf(win) == chat.transcript and win ~= api.nvim_get_current_win() then
+  chat.views.transcript = nil
+  for _, win in ipairs(fn.win_findbuf(chat.transcript)) do
+    if win ~= api.nvim_get_current_win() then
       api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(chat.transcript), vim.v.maxcol - 1 })
     end
   end

@@ -251,9 +251,6 @@ function M.paint(message)
       require('caliban.chat.changes').restore(chat)
     end
     chat.above = message.above
-    if chat.running then
-      require('caliban.chat.spinner').wake()
-    end
   end
 end
 
@@ -288,6 +285,9 @@ local function count(chat)
   end, 1000)
 end
 
+--- The phases in which a turn waits for a decision of the user's.
+local decides = { asking = true, reviewing = true }
+
 --- Called when a session has a new status: updates the countdown, the queue, the list of changes
 --- and the winbars, and notifies the user if the chat is not visible.
 ---@param message caliban.Status
@@ -298,6 +298,10 @@ function M.status(message)
   end
   local before = chat.status
   chat.status = message
+  if before and decides[before.phase] and not decides[message.phase] then
+    -- the user has decided: what follows is shown
+    require('caliban.chat.below').go(chat)
+  end
   if message.phase == 'idle' then
     local arrive = package.loaded['caliban.review.arrival'] ---@type table?
     local _ = arrive and arrive.rest(message.session)

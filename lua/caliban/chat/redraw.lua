@@ -36,6 +36,9 @@ local function on_win(_, win, buf, first)
     return false
   end
   drawing[win] = chat
+  if next(chat.running or {}) then
+    require('caliban.chat.spinner').wake()
+  end
   if chat.question then
     asking[win] = chat
   end

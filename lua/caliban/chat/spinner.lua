@@ -89,27 +89,13 @@ function M.interrupt(chat)
   end
 end
 
---- Starts the timer if a window shows a running call.
+--- Called while a window of a chat with a running call is drawn: starts the timer.
 function M.wake()
-  if ticks then
-    return
-  end
-  for _, chat in ipairs(require('caliban.chat.chats').all) do
-    if runs(chat) then
-      ticks = true
-      timer:start(TURN, TURN, vim.schedule_wrap(step))
-      return
-    end
+  if not ticks then
+    ticks = true
+    timer:start(TURN, TURN, vim.schedule_wrap(step))
   end
 end
-
--- a chat with a running call may have become visible
-api.nvim_create_autocmd({ 'TabEnter', 'BufWinEnter' }, {
-  group = api.nvim_create_augroup('caliban_spinner', {}),
-  callback = vim.schedule_wrap(function()
-    M.wake()
-  end),
-})
 
 --- Whether the timer runs.
 ---@return boolean
