@@ -124,7 +124,7 @@ fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
         if !problems.is_empty() {
             text.push_str(&format!(" Not shown:\n{}", problems.join("\n")));
         }
-        let keys = if desk.workspace.reviews() { " · ]d next · :copen lists" } else { "" };
+        let keys = if desk.workspace.reviews() { " · ]q next · :copen lists" } else { "" };
         Ok(Done { shown, ..Done::new(text, summary + keys) })
     }
     .boxed()

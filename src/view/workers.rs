@@ -175,7 +175,7 @@ impl Row {
         match self.worker.state {
             WorkerState::Running if self.worker.is_dismissed => ("", "is being stopped".to_owned()),
             WorkerState::Running if self.worker.waits => match doing.strip_prefix(WAITS) {
-                Some(what) => ("waits: ", what.replacen("your review", "review", 1)),
+                Some(what) => ("waits: ", what.replacen("your review of ", "", 1)),
                 None => ("", "waits for you".to_owned()),
             },
             WorkerState::Running if !doing.is_empty() => ("", doing),

@@ -181,7 +181,7 @@ fn the_models_review_comments_are_shown_as_diagnostics_and_in_the_quickfix_list(
         comments[2].code: `a.txt` has no line with this text. Copy one line of the file as it is now, and give its number.
         comments[3].path: `none.txt` does not exist."#]]
     .assert_eq(&answers[0].1);
-    nvim.wait_screen("2 comments · ]d next · :copen lists · ");
+    nvim.wait_screen("2 comments · ]q next · :copen lists · ");
     nvim.wait_screen("2 comments are in the quickfix list: :copen shows it.");
     expect![[r#"
         a.txt:2 1 Callers expect
@@ -202,6 +202,74 @@ fn the_models_review_comments_are_shown_as_diagnostics_and_in_the_quickfix_list(
     assert_eq!(shown(&nvim).lines().filter(|it| it.starts_with("list ")).count(), 3);
     review(&nvim, &server, "/review");
     assert_eq!(shown(&nvim), "");
+}
+
+/// A chat in which the model has commented on both files, at this size.
+fn commented(server: &Server, columns: u16, rows: u16) -> Nvim {
+    let nvim = Nvim::start(&repository().anthropic(server).size(columns, rows));
+    nvim.keys(":edit a.txt<CR>G");
+    let comments = json!({ "comments": [
+        comment("a.txt", 2, "TWO", "error", "Callers expect lower case."),
+        comment("b c.txt", 1, "x", "hint", "A smaller remark."),
+    ] });
+    server.reply(Reply::new().call("c1", "comment", comments));
+    review(&nvim, server, "/review");
+    nvim
+}
+
+#[test]
+fn the_keys_that_the_line_of_comments_names_go_from_one_comment_to_the_next() {
+    for (columns, rows) in [(80, 24), (60, 20), (50, 18), (120, 36)] {
+        let server = Server::start();
+        let nvim = commented(&server, columns, rows);
+        nvim.go_to_transcript("comment  ");
+        nvim.wait_screen("]q next");
+        let at = "return vim.fn.expand('%:t') .. ':' .. vim.fn.line('.')";
+        let press = |keys: &str, place: &str| {
+            nvim.keys(keys);
+            nvim.wait(|it| it.lua_str(at) == place, &format!("{place} after {keys} at {columns}"));
+        };
+        press("]q", "a.txt:2");
+        press("]q", "b c.txt:1");
+        press("[q", "a.txt:2");
+        nvim.keys(":Caliban<CR><Esc>");
+        press("]q", "b c.txt:1");
+        nvim.keys(":Caliban<CR><Esc>]q");
+        nvim.wait_screen("E553: No more items");
+        nvim.keys(":Caliban<CR><Esc>");
+        nvim.go_to_transcript("a.txt:2  error");
+        press("gf", "a.txt:2");
+    }
+}
+
+#[test]
+fn a_comment_stays_on_its_line_when_that_line_is_replaced() {
+    let server = Server::start();
+    let nvim = commented(&server, 80, 30);
+    let signs = "local out, buf = {}, vim.fn.bufnr('a.txt')
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, -1, 0, -1, { details = true })) do
+          if mark[4].sign_text then table.insert(out, mark[2] + 1) end
+        end
+        return table.concat(out, ' ')";
+    let wait = |line: &str, after: &str| {
+        nvim.wait(|it| it.lua_str(signs) == line, &format!("the sign at {line} {after}"));
+    };
+    wait("2", "at first");
+    let replace = |rows: &str| {
+        nvim.lua(&format!("vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.txt'), {rows})"), &[])
+    };
+    replace("1, 2, true, { 'two' }");
+    wait("2", "after its line was replaced");
+    replace("0, 0, true, { 'zero', 'half' }");
+    wait("4", "after lines were added above");
+    replace("1, 4, true, { 'x' }");
+    wait("2", "after three lines became one");
+    nvim.lua(
+        "vim.api.nvim_buf_delete(vim.fn.bufnr('a.txt'), { force = true, unload = true })",
+        &[],
+    );
+    nvim.keys("<C-w>t:edit a.txt<CR>");
+    wait("2", "after the file was read again");
 }
 
 #[test]

@@ -6,8 +6,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
 
-const FOLDED: &str =
-    "A part of the question is folded. Open it with <CR> and read it, then answer.";
+const UNFOLDED: &str = "More of the question is open now. Read it all, then answer.";
 
 /// A chat whose question about this command is on the screen and accepts keys.
 fn asked(server: &Server, setup: Setup, command: &str) -> Nvim {
@@ -45,12 +44,12 @@ fn consent_is_possible_only_after_a_folded_20_kb_comment_was_opened_and_read() {
     nvim.wait_screen("[19.8k characters that follow a #: <CR> opens]");
     nvim.wait_screen("  echo ok");
     nvim.keys("y");
-    nvim.wait_screen(FOLDED);
+    nvim.wait_screen(UNFOLDED);
     nvim.command("Caliban approve");
     assert!(!answered(&nvim));
-    // the refused answer has put the cursor on the fold
-    nvim.keys("<CR>");
+    // the refused answer has opened the fold
     nvim.wait_gone("<CR> opens");
+    nvim.wait_question();
     nvim.go_to_transcript("? Run");
     press(&nvim, "zt");
     press(&nvim, "y");
@@ -262,7 +261,8 @@ fn the_longest_command_takes_few_lines_in_the_chat() {
     assert!(shown.iter().all(|it| it.len() < 1000));
     assert!(shown.iter().any(|it| it.starts_with("▸ [") && it.contains(" lines, ")), "{shown:?}");
     nvim.keys("y");
-    nvim.wait_screen(FOLDED);
+    nvim.wait_screen(UNFOLDED);
+    nvim.wait_question();
     nvim.keys("n");
     nvim.wait_transcript("Over.");
 }

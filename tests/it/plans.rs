@@ -64,10 +64,10 @@ impl Nvim {
 
 /// The last lines of a chat whose plan waits for the user.
 const WAITS: &str =
-    "? A plan waits for you.\n  <CR> to its window   \\a accept   \\r change   \\d drop";
+    "? A plan waits for you.\n  <CR> to its window   \\a accept   \\r send back   \\d drop";
 
 /// The hint about keys while the cursor is on the lines of `WAITS`.
-const ON_IT: &str = "<CR> go there · \\a accept · \\r change · \\d drop · g? keys";
+const ON_IT: &str = "<CR> read · \\a accept · \\r send back · \\d drop · g? keys";
 
 /// A chat in plan mode whose model has submitted this plan, which is on the screen.
 fn waiting(server: &Server, setup: Setup, changes: &str) -> Nvim {
@@ -156,7 +156,7 @@ fn comments_on_lines_and_words_go_back_with_the_plan_and_a_new_plan_follows() {
     nvim.wait_screen("▏ which ones?");
     server.reply(planned("p2", "- `a.txt`: all"));
     nvim.keys("\\r");
-    nvim.wait_screen("Change the plan: ");
+    nvim.wait_screen("Send back, because: ");
     nvim.keys("smaller, please<CR>");
     nvim.wait(|nvim| nvim.plan().contains("- `a.txt`: all"), "the new plan");
     nvim.wait_plan();
@@ -207,7 +207,7 @@ fn the_lines_of_a_plan_in_the_chat_take_its_keys_once_its_window_was_shown() {
     nvim.ask("change it", "Changed.");
     server.reply(planned("p1", "- one"));
     nvim.keys(":Caliban<CR>i/plan go<C-s><Esc>");
-    nvim.wait_screen("\\a accept  \\c comment  \\r change");
+    nvim.wait_screen("\\a accept  \\c comment  \\r send back");
     // waits until the key has this description at the cursor
     let acts = |key: &'static str, desc: &'static str| {
         let code = "return vim.fn.maparg(..., 'n', false, true).desc or ''";

@@ -77,7 +77,7 @@ fn the_keys_on_a_workers_line_open_it_write_to_it_and_stop_it() {
     scene.nvim.go_to_transcript("w1 explorer");
     scene.nvim.keys("gf");
     scene.nvim.wait_session("main-w1");
-    scene.nvim.keys(":Caliban resume main<CR>");
+    scene.nvim.keys("<C-^>");
     scene.nvim.wait_session("main");
     scene.nvim.go_to_transcript("w1 explorer");
     scene.nvim.keys("m");
@@ -107,6 +107,33 @@ fn the_keys_on_a_workers_line_open_it_write_to_it_and_stop_it() {
     scene.nvim.go_to_transcript("w3 verifier");
     scene.nvim.keys("x");
     scene.nvim.wait_screen("The worker w3 has ended.");
+}
+
+#[test]
+fn the_chat_of_a_worker_shows_a_message_to_it_and_names_the_key_that_leads_back() {
+    let scene = coordinating();
+    let gate =
+        scene.server.hold(has_got("Find.", 1), Reply::new().gate().call("r2", "list", json!({})));
+    scene.server.reply_to(has_got("Find.", 2), handed_off());
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.nvim.wait_question();
+    scene.nvim.wait_screen("? w2: Run `echo hi`?");
+    scene.nvim.keys(":Caliban new other<CR>");
+    scene.nvim.wait_session("other");
+    scene.nvim.keys(":Caliban resume main<CR>");
+    scene.nvim.wait_session("main");
+    scene.nvim.lua("require('caliban').worker('w1', 'message', 'also look at b.txt')", &[]);
+    scene.wait_chat("You told w1: also look at b.txt");
+    scene.nvim.go_to_transcript("w1 explorer");
+    scene.nvim.keys("gf");
+    scene.nvim.wait_session("main-w1");
+    scene.nvim.wait_screen("joins this turn: also look at b.txt");
+    scene.nvim.wait_screen("<C-^> back to main · ");
+    scene.nvim.go_to_transcript("Find.");
+    scene.nvim.wait_screen("<C-^> back to main · ");
+    scene.nvim.keys("<C-^>");
+    scene.nvim.wait_session("main");
+    gate.finish();
 }
 
 #[test]
@@ -189,9 +216,16 @@ fn the_lines_of_workers_keep_to_one_row_in_a_narrow_window_and_fold() {
     check(
         50,
         expect![[r#"
-      w1 explorer     Find the calle…  thinking
-      w2 implementer  語 %{v:x} `q` …  your answer
-      w3 verifier     Run the tests    thinking"#]],
+      w1 explorer     Find th…  thinking
+      w2 implementer  語 %{v:…  waits: your answer
+      w3 verifier     Run the…  thinking"#]],
+    );
+    check(
+        40,
+        expect![[r#"
+      w1 explorer     thinking
+      w2 implementer  waits: your answer
+      w3 verifier     thinking"#]],
     );
     // a yank takes the whole line
     scene.nvim.keys("yy");

@@ -436,6 +436,14 @@ fn no_file_names_the_host_of_a_package_registry() {
     holds(&all, rules::registries);
 }
 
+/// The help is read in a terminal of 80 columns, in which Neovim breaks a longer line inside of a word.
+#[test]
+fn no_line_of_the_help_is_wider_than_78_columns() {
+    let wide = format!("short\n{}\n{}\n", "w".repeat(79), "ü".repeat(78));
+    check(rules::wide_help, "doc/a.txt", &wide, &["doc/a.txt:2: 79 columns"]);
+    holds(&files(&["doc/"], ".txt"), rules::wide_help);
+}
+
 /// Everything public has a tag in the help. A running Neovim lists commands, mappings and highlight groups; settings
 /// and events are read from the source.
 #[test]

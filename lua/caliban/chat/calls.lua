@@ -9,8 +9,8 @@ local cells = api.nvim_strwidth
 
 --- The cells between a worker's line and the words beside it.
 local GAP = 2
---- The words about what a worker does keep at least this many cells.
-local LEAST = 16
+--- The words about what a worker does keep at least this many cells, and those about what the worker waits for.
+local LEAST, WAITS = 16, 20
 --- A worker's title that would keep fewer cells than this is left out.
 local TITLE = 4
 
@@ -50,7 +50,8 @@ end
 local function fitted(worker, room, least)
   local before = worker.line:sub(1, worker.parts[2])
   local words = worker.line:sub(worker.parts[2] + 1) ---@type string
-  if cells(worker.line) > room then
+  local name = worker.line:sub(1, worker.parts[1])
+  if cells(name) + cells(words) > room then
     words = words:sub(worker.spare + 1)
   end
   if room - cells(before) < least then
@@ -94,9 +95,9 @@ function M.fit(chat, block, top)
   local room = chat.narrowest and chat.narrowest.room or vim.v.maxcol
   local least, need = 0, 0
   for _, worker in ipairs(workers) do
-    least = math.max(least, cells(worker.line:sub(worker.parts[2] + worker.spare + 1)))
+    local words = cells(worker.line:sub(worker.parts[2] + 1))
+    least = math.max(least, math.min(words, worker.spare > 0 and WAITS or LEAST))
   end
-  least = math.min(least, LEAST)
   for i, worker in ipairs(workers) do
     local row, beside = top + i, cells(worker.right) + GAP
     local line, from = fitted(worker, room, least)

@@ -11,6 +11,9 @@ local REST = 400
 --- If a timer fires more than this many ms late, Neovim was busy and may not have handled all typed keys yet.
 local LATE = 100
 
+--- The words for an answer to a question of which a part was folded. The answer opens the fold.
+local UNFOLDED = 'More of the question is open now. Read it all, then answer.'
+
 --- Makes the question accept keys once it has been on the screen for `REST` without a key press.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
@@ -228,7 +231,7 @@ function M.objection(question, ruling)
   elseif ruling == 'deny' then
     return nil
   elseif next(question.folds) then
-    return 'A part of the question is folded. Open it with <CR> and read it, then answer.'
+    return UNFOLDED
   end
   local unseen = 0
   for i = 1, #question.lines - 1 do
@@ -245,18 +248,39 @@ function M.objection(question, ruling)
   return text:format(unseen, 'lines have', 'through them')
 end
 
---- Puts the cursor on the first fold of a question, so that `<CR>` opens it.
+--- Opens all folds of a question, and puts the cursor on the first. The question takes keys again only after the user had
+--- time to read what was folded.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
-local function go_to_fold(chat, question)
+local function unfold(chat, question)
   local block, row = require('caliban.chat.order').asking(chat)
-  local first ---@type integer?
-  for line in pairs(question.folds) do
-    first = math.min(first or line, line)
+  if not block then
+    return
   end
-  if block and first and api.nvim_get_current_buf() == chat.transcript then
-    api.nvim_win_set_cursor(0, { row + first, 0 })
+  local folds = vim.tbl_keys(question.folds) ---@type integer[]
+  -- the last one first, because each moves the lines below it
+  table.sort(folds, function(a, b)
+    return a > b
+  end)
+  question.armed, question.since = nil, nil
+  for _, line in ipairs(folds) do
+    local toggle = { kind = 'toggle', block = block.id, line = line - 1 }
+    require('caliban.chat.chats').send(chat, toggle)
   end
+  if api.nvim_get_current_buf() == chat.transcript then
+    api.nvim_win_set_cursor(0, { row + folds[#folds], 0 })
+  end
+end
+
+--- Says why a question is not answered yet, and opens its folds.
+---@param chat caliban.Chat
+---@param question caliban.Question
+---@param why string
+local function refuse(chat, question, why)
+  if why == UNFOLDED then
+    unfold(chat, question)
+  end
+  M.object(question, why)
 end
 
 --- Answers the question, unless a part of it has not been shown yet.
@@ -274,10 +298,7 @@ local function answer(chat, question, ruling, reason, command)
   end
   local why = M.objection(open, ruling)
   if why then
-    if next(open.folds) then
-      go_to_fold(chat, open)
-    end
-    return M.object(open, why)
+    return refuse(chat, open, why)
   end
   local message = { kind = 'rule', call = question.call, ruling = ruling, reason = reason or '' }
   message.command = command
@@ -342,7 +363,7 @@ end
 local function change(chat, question)
   local why = M.objection(question, 'once')
   if why then
-    return M.object(question, why)
+    return refuse(chat, question, why)
   end
   require('caliban.chat.command_input').open(question.command or '', function(command)
     if command == question.command then

@@ -21,6 +21,15 @@ local phases = {
 ---@type caliban.KeyWords[]
 local READING = { { ':Caliban fork goes on in a copy', ':Caliban fork' }, '<Tab> to the chat' }
 
+--- The key that leads from the chat of a worker or subagent back to the conversation that has begun it.
+---@param chat caliban.Chat
+---@return caliban.KeyWords[] # empty in other chats
+local function back(chat)
+  local parent = require('caliban.chat.workers').parent(chat)
+  local name = parent and parent.session
+  return name and { { ('<C-^> back to %s'):format(name), '<C-^> back' } } or {}
+end
+
 --- The words for the key that sends into the running turn.
 local NOW = ' send now'
 
@@ -74,7 +83,7 @@ end
 ---@return caliban.KeyWords[]
 local function in_normal(chat)
   if chat.reading then
-    return READING
+    return vim.list_extend(back(chat), READING)
   end
   local phase, waits = chat.status and chat.status.phase or 'idle', due(chat)
   local steer = require('caliban.chat.steer').key() .. NOW
@@ -111,7 +120,10 @@ local function in_transcript(chat)
     local k = require('caliban.editor.maps').leader()
     return { k .. 'a accept', k .. 'r reject', enter, 'i write', ']] [[ messages' }
   end
-  return enter and { 'i write', enter, ']] [[ messages' } or { 'i write', ']] [[ messages' }
+  local first = back(chat)
+  vim.list_extend(first, chat.reading and {} or { 'i write' })
+  table.insert(first, enter)
+  return vim.list_extend(first, { ']] [[ messages' })
 end
 
 --- The commands that answer a question: from outside of the chat its keys do not work.
@@ -180,13 +192,13 @@ end
 --- Keys in words, then the key that shows the others.
 ---@param of caliban.KeyWords[]
 ---@param more string?
----@param brief boolean whether to use the shorter words
+---@param long? integer so many of the keys have their longer words; default: none
 ---@return string
-local function joined(of, more, brief)
+local function joined(of, more, long)
   local shown = {} ---@type string[]
   for i, key in ipairs(of) do
     if type(key) == 'table' then
-      key = brief and key[2] or key[1]
+      key = i > (long or 0) and key[2] or key[1]
     end
     shown[i] = key
   end
@@ -206,23 +218,26 @@ function M.of(chat, width)
   local function fits(text)
     return api.nvim_strwidth(text) <= width
   end
-  local whole = joined(all, more, false)
-  if fits(whole) then
-    return whole
-  end
-  local first = joined({ all[1] }, nil, true)
-  if fits(first) and not fits(joined({ all[1] }, more, true)) then
+  local first = joined({ all[1] }, nil)
+  if fits(first) and not fits(joined({ all[1] }, more)) then
     return first
   end
   local shown = {} ---@type caliban.KeyWords[]
   for _, key in ipairs(all) do
     shown[#shown + 1] = key
-    if not fits(joined(shown, more, true)) then
+    if not fits(joined(shown, more)) then
       shown[#shown] = nil
     end
   end
+  -- the most important keys have their longer words first
+  for long = #shown, 1, -1 do
+    local line = joined(shown, more, long)
+    if fits(line) then
+      return line
+    end
+  end
   if #shown > 0 then
-    return joined(shown, more, true)
+    return joined(shown, more)
   end
   return more and fits(more) and more or ''
 end

@@ -286,7 +286,7 @@ local function count(chat)
 end
 
 --- The phases in which a turn waits for a decision of the user's.
-local decides = { asking = true, reviewing = true }
+local decides = { asking = true, reviewing = true } ---@type table<string, boolean?>
 
 --- Called when a session has a new status: updates the countdown, the queue, the list of changes
 --- and the winbars, and notifies the user if the chat is not visible.

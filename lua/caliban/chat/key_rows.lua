@@ -57,14 +57,29 @@ local conversations = {
 local other = {
   mode = 'n',
   lhs = '<C-^>',
-  desc = 'go to the next open conversation',
+  desc = 'go to the next open conversation; from a worker back to its coordinator',
   run = function(chat)
     require('caliban.chat.cycle').go(chat)
   end,
 }
 
+---@param step -1|1
+---@return fun()
+local function entry(step)
+  return function()
+    require('caliban.chat.visit').entry(step)
+  end
+end
+
 --- The rows that transcript and composer share.
-local both = { list, conversations, other }
+---@type caliban.Key[]
+local both = {
+  list,
+  conversations,
+  other,
+  { mode = 'n', lhs = ']q', desc = 'go to the next comment of a review', run = entry(1) },
+  { mode = 'n', lhs = '[q', desc = 'go to the previous comment of a review', run = entry(-1) },
+}
 
 --- A key on the row of a worker. Elsewhere the key keeps its meaning.
 ---@param act 'open'|'stop'|'message'

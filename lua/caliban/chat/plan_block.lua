@@ -6,9 +6,9 @@ local M = {}
 function M.keys()
   local leader = require('caliban.editor.maps').leader()
   return {
-    { '<CR> to its window', '<CR> go there' },
+    { '<CR> to its window', '<CR> read' },
     leader .. 'a accept',
-    leader .. 'r change',
+    leader .. 'r send back',
     leader .. 'd drop',
   }
 end

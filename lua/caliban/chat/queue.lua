@@ -19,7 +19,7 @@ local HELD = '◷ not sent: '
 local function shown(message, room, reading)
   if not message.held then
     local text = message.text:gsub('%s*\n%s*', ' ')
-    local how = reading and 'not sent' or message.steer and 'joins this turn' or 'queued'
+    local how = message.steer and 'joins this turn' or reading and 'not sent' or 'queued'
     local line = ('◷ %s: %s'):format(how, vim.fn.strcharpart(text, 0, MOST))
     return { room and require('caliban.chat.fit').cut(line, room) or line }
   end

@@ -84,6 +84,38 @@ function M.go(chat)
   M.file(path, lnum and tonumber(lnum))
 end
 
+--- Goes to the next or the previous entry of the quickfix list, such as the model's comments of a code review, in a window
+--- outside of the chats. A count repeats this.
+---@param step -1|1
+function M.entry(step)
+  local count, outside = vim.v.count1, require('caliban.chat.outside').last()
+  local win = M.code_window()
+  local there = not win and outside and api.nvim_win_is_valid(outside.win) and outside.win
+  if there and not require('caliban.chat.chats').of(api.nvim_win_get_buf(there)) then
+    win = there
+  end
+  if win then
+    api.nvim_set_current_win(win)
+  else
+    vim.cmd('aboveleft split')
+    vim.wo.winfixbuf = false
+  end
+  local command = require('caliban.editor.comments').command(step)
+  local ok, err = pcall(function()
+    if command == 'cc' then
+      vim.cmd.cc()
+    elseif command == 'cnext' then
+      vim.cmd.cnext({ count = count })
+    else
+      vim.cmd.cprevious({ count = count })
+    end
+  end)
+  if not ok then
+    local why = tostring(err):gsub('^.-(E%d+:)', '%1')
+    require('caliban.editor.notify').show(why, vim.log.levels.WARN)
+  end
+end
+
 --- The web address under the cursor: the target of a link, or an address in the text.
 ---@param line string
 ---@param col integer

@@ -61,7 +61,12 @@ impl Children {
             return child.asked.push((id, call));
         }
         let name = child.session.as_ref().map_or("subagent", |it| it.0.as_str());
-        let (id, question) = (CallId::of_subagent(name, &call), format!("{name}: {question}"));
+        let id = CallId::of_subagent(name, &call);
+        // a worker has the name that it has in the chat's line about it
+        let question = match of {
+            Whom::Worker(worker) => format!("{worker}: {question}"),
+            Whom::Call(_) => format!("{name}: {question}"),
+        };
         child.asked.push((id.clone(), call));
         self.sending.open.extend(offer.to.clone().map(|it| (id.clone(), it)));
         let about = Matter::Subagent;

@@ -138,7 +138,7 @@ fn a_workers_question_is_answered_in_the_coordinators_chat() {
     scene.server.reply_to(has_got("Greet.", 1), Reply::said(&done("It is done.")));
     spawned(&scene, &json!([worker("verifier", "Greet.")]));
     scene.nvim.wait_question();
-    scene.wait_chat("? main-w1: Run `echo hi`?");
+    scene.wait_chat("? w1: Run `echo hi`?");
     scene.wait_chat("w1 verifier  Find it  waits: ");
     assert_eq!(
         scene.nvim.lua_json("return require('caliban.chat.chats').current.status.workers"),

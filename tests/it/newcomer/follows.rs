@@ -69,6 +69,9 @@ fn after_a_decision_on_a_plan_in_its_window_the_chat_shows_what_follows() {
         nvim.wait_transcript("Which of the two?");
         nvim.wait_phase("idle");
         nvim.wait_screen("Which of the two?");
+        // the model has submitted no other plan
+        let window = "return vim.fn.bufwinid('/plan$')";
+        nvim.wait(|it| it.lua_str(window) == "-1", "the end of the plan's window");
     }
 }
 

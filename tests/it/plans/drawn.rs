@@ -27,7 +27,7 @@ fn a_plan_is_drawn_as_markdown_except_for_the_line_of_the_cursor() {
     };
     nvim.wait_expect(
         expect![[r#"
-             Plan · waits     \a accept  \c comment  \r change  \d drop
+             Plan · waits  \a accept  \c comment  \r send back  \d drop
             Plan
 
             Summary
@@ -62,7 +62,7 @@ fn a_plan_is_drawn_as_markdown_except_for_the_line_of_the_cursor() {
 #[test]
 fn the_window_of_a_plan_is_tall_and_does_not_change_how_the_chat_wraps() {
     let (server, nvim) = shown(120);
-    nvim.wait_screen("\\c comment  \\r change  \\d drop │");
+    nvim.wait_screen("\\c comment  \\r send back  \\d drop │");
     let rows = "local rows = {}
         for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
           local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win))
@@ -101,7 +101,7 @@ fn on_a_low_screen_the_plan_has_most_rows_until_the_user_has_decided() {
     nvim.wait_plan();
     nvim.wait(|it| rows(it, "plan") >= 10, "the rows of the plan");
     nvim.wait_screen("? A plan waits for you.");
-    nvim.wait_screen("\\a accept   \\r change   \\d drop");
+    nvim.wait_screen("\\a accept   \\r send back   \\d drop");
     assert_eq!(rows(&nvim, "prompt"), 1);
     server.reply(Reply::said("I do it."));
     nvim.keys(":Caliban plan accept<CR>");

@@ -52,7 +52,7 @@ fn the_message_that_sends_a_plan_back_shows_the_comments_also_after_a_restart() 
     nvim.wait_screen("▏ in which order?");
     server.reply(planned("p2", "- `a.txt`: all"));
     nvim.keys("\\r");
-    nvim.wait_screen("Change the plan: ");
+    nvim.wait_screen("Send back, because: ");
     nvim.keys("smaller, please<CR>");
     let sent = "Change the plan: smaller, please
 

@@ -30,7 +30,7 @@ const SCENES: [(&str, Scene, &[&str]); 10] = [
     ("todo", todo, &["[x] Read the code", "[>] Change it"]),
     ("three-workers", three_workers, &["Count in cents", "Find the callers", "Look for floats"]),
     ("plan", plan, &["Plan · waits", "? A plan waits for you.", "\\a accept", "\\d drop"]),
-    ("plan-comment", plan_comment, &["old years too.", "\\r change"]),
+    ("plan-comment", plan_comment, &["old years too.", "\\r send back"]),
 ];
 
 fn at(columns: u16, rows: u16, setup: impl FnOnce(Setup) -> Setup) -> Stage {

@@ -328,3 +328,10 @@ pub(super) fn cases_of(known: &BTreeSet<String>) -> impl Fn(&str, &str) -> Vec<S
         found
     }
 }
+
+/// The lines of a help file that are wider than 78 columns.
+pub(super) fn wide_help(path: &str, text: &str) -> Vec<String> {
+    let widths = text.lines().map(|it| it.chars().count()).enumerate();
+    let wide = widths.filter(|(_, width)| *width > 78);
+    wide.map(|(at, width)| format!("{path}:{}: {width} columns", at + 1)).collect()
+}

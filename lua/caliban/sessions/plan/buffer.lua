@@ -18,6 +18,7 @@ local group = api.nvim_create_augroup('caliban.plan.buffer', {})
 ---@field kept { text: string, remarks: caliban.Remark[] } the state that the program has
 ---@field due? boolean whether the user's edits will be sent to the program soon
 ---@field shown? boolean whether the plan has been on the screen
+---@field reworked? boolean whether the model works on the plan, which was sent back
 ---@field armed? boolean whether the user's keys and commands decide on the plan
 
 --- The functions to call when the user does something with a plan.

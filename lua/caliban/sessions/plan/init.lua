@@ -181,7 +181,7 @@ function M.change(words)
     return send(plan, { act = 'change', words = words })
   end
   local call = plan.call
-  require('caliban.editor.prompt').ask({ prompt = 'Change the plan: ' }, function(given)
+  require('caliban.editor.prompt').ask({ prompt = 'Send back, because: ' }, function(given)
     if given and plan.call == call then
       send(plan, { act = 'change', words = given })
     end
@@ -385,6 +385,26 @@ function M.received(message)
   })
 end
 
+--- The phases in which the model works on a plan that was sent back.
+local works = { sending = true, streaming = true, running = true, retrying = true } ---@type table<string, boolean?>
+
+--- Closes the windows of a plan that was sent back, once the model has worked on it and has submitted no other.
+---@param plan caliban.OpenPlan
+---@param status caliban.Status
+local function leave(plan, status)
+  local is_last = status.plan and status.plan.call == plan.call
+  if plan.stage ~= 'sent_back' or not is_last then
+    plan.reworked = nil
+  elseif works[status.phase] then
+    plan.reworked = true
+  elseif plan.reworked then
+    plan.reworked = nil
+    vim.schedule(function()
+      windows.close(plan.buf)
+    end)
+  end
+end
+
 --- Called when a session has a new status, for example because the user has decided on the plan.
 ---@param status caliban.Status
 function M.status(status)
@@ -395,7 +415,7 @@ function M.status(status)
   local now = status.plan
   local is_gone = not now or now.call == plan.call and now.stage ~= plan.stage
   if not is_gone then
-    return
+    return leave(plan, status)
   end
   plan.stage = now and now.stage or 'approved'
   vim.schedule(function()

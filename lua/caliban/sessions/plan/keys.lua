@@ -14,7 +14,7 @@ local maps = require('caliban.editor.maps')
 local ACTIONS = {
   { desc = 'accept the plan', word = 'accept', command = ':Caliban plan accept', rank = 1 },
   { desc = 'comment on the line', word = 'comment', command = ':Caliban comment', rank = 4 },
-  { desc = 'send the plan back', word = 'change', command = ':Caliban plan change', rank = 2 },
+  { desc = 'send the plan back', word = 'send back', command = ':Caliban plan change', rank = 2 },
   { desc = 'drop the plan', word = 'drop', command = ':Caliban plan drop', rank = 3 },
 }
 

@@ -140,7 +140,7 @@ end
 function M.decorate(buf, state, keys)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local name, shown = 'Plan · ', keys[#keys] or ''
-    local room = api.nvim_win_get_width(win) - api.nvim_strwidth(state) - 4
+    local room = api.nvim_win_get_width(win) - api.nvim_strwidth(state) - 3
     for _, it in ipairs(keys) do
       if api.nvim_strwidth(name .. it) <= room then
         shown = it
