@@ -17,7 +17,7 @@ mod trim;
 mod tuning;
 mod worker;
 
-pub use access::{Access, Guarded};
+pub use access::{Access, Guarded, Remote};
 pub use awaited::{Awaited, Rest, Undecided};
 pub use compaction::{Compaction, Handoff};
 pub use end::End;

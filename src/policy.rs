@@ -1,7 +1,7 @@
 //! Decides whether a call may run, by the mode, the user's rules and the permissions for the session. No other code
 //! decides this.
 
-use crate::event::{Access, Grant, Guarded, Mode};
+use crate::event::{Access, Grant, Guarded, Mode, Remote};
 use crate::rules::{Judgement, Leak, Verdict};
 use crate::text::unseen::exact;
 
@@ -36,6 +36,8 @@ pub enum Question<'a> {
     Fetch(&'a str, &'a Judgement),
     /// Asked before a query is sent to a search service at a host.
     Search(&'a str, &'a str, &'a Judgement),
+    /// Asked before a tool of a server is called.
+    Remote(&'a Remote, &'a Judgement),
     /// Asked after an edit of these files is in the buffers; the review itself is the question.
     Review(&'a [String]),
 }
@@ -64,7 +66,7 @@ pub fn decide<'a>(
     let is_plan = mode == Mode::Plan;
     match access {
         Access::Never(why) => Decision::Deny(Reason::Never(why)),
-        _ if is_plan && (access.edits() || access.acts()) => Decision::Deny(Reason::PlanMode),
+        _ if is_plan && is_refused_in_plan_mode(access) => Decision::Deny(Reason::PlanMode),
         _ if judged.verdict == Some(Verdict::Deny) => Decision::Deny(Reason::Rule(&judged.why)),
         Access::Read | Access::Ask { .. } | Access::Delegate { .. } | Access::Workers(_) => {
             Decision::Allow
@@ -72,19 +74,8 @@ pub fn decide<'a>(
         Access::Plan if is_plan => Decision::Allow,
         Access::Plan => Decision::Deny(Reason::NoPlanMode),
         Access::Edit { .. } if mode >= Mode::AutoEdit || is_allowed => Decision::Allow,
-        Access::Edit { paths } => Decision::Ask(Question::Review(paths)),
-        Access::Fetch { url, .. } if mode == Mode::Auto && judged.leak.is_some() => {
-            Decision::Ask(Question::Fetch(url, judged))
-        }
-        Access::Act { command, outside, background, unlocked, .. }
-            if !(unlocked.is_empty() && judged.opens.is_empty())
-                || mode == Mode::Auto && judged.leak.is_some() && !is_granted() =>
-        {
-            to_run((command, outside.as_deref()), *background, unlocked, judged)
-        }
-        Access::Search { query, host } if mode == Mode::Auto && judged.leak.is_some() => {
-            Decision::Ask(Question::Search(query, host, judged))
-        }
+        Access::Edit { .. } => ask(access, judged),
+        _ if asks_anew(mode, judged, access, is_granted()) => ask(access, judged),
         _ if is_granted() => Decision::Allow,
         Access::Act { .. } | Access::Format { .. } | Access::Input { .. }
             if mode == Mode::Auto && judged.verdict.is_none() && judged.is_contained =>
@@ -95,33 +86,58 @@ pub fn decide<'a>(
         | Access::Format { .. }
         | Access::Fetch { .. }
         | Access::Search { .. }
+        | Access::Remote(_)
             if is_allowed =>
         {
             Decision::Allow
         }
-        Access::Fetch { url, .. } => Decision::Ask(Question::Fetch(url, judged)),
-        Access::Search { query, host } => Decision::Ask(Question::Search(query, host, judged)),
-        Access::Guarded(it) => Decision::Ask(Question::Read(it)),
-        Access::Act { command, outside, background, unlocked, .. } => {
-            to_run((command, outside.as_deref()), *background, unlocked, judged)
-        }
-        Access::Format { command, path } => {
-            Decision::Ask(Question::Format { command, path, judged })
-        }
-        Access::Input { job, command, text, .. } => {
-            Decision::Ask(Question::Input { job: *job, command, text, judged })
-        }
+        access => ask(access, judged),
     }
 }
 
-/// The question about a command. `what` has the command, and the reason to run it outside of the sandbox.
-fn to_run<'a>(
-    what: (&'a str, Option<&'a str>),
-    background: bool,
-    unlocked: &'a [String],
-    judged: &'a Judgement,
-) -> Decision<'a> {
-    Decision::Ask(Question::Run { command: what.0, outside: what.1, background, unlocked, judged })
+/// Whether a call asks though a rule, or a permission for the session, allows such calls.
+fn asks_anew(mode: Mode, judged: &Judgement, access: &Access, is_granted: bool) -> bool {
+    let leaks = mode == Mode::Auto && judged.leak.is_some();
+    match access {
+        Access::Fetch { .. } | Access::Search { .. } => leaks,
+        Access::Act { unlocked, .. } => {
+            !(unlocked.is_empty() && judged.opens.is_empty()) || leaks && !is_granted
+        }
+        Access::Remote(it) => mode == Mode::Plan && !it.only_reads || leaks && !is_granted,
+        _ => false,
+    }
+}
+
+/// The question about a call. A call about which there is none is refused.
+fn ask<'a>(access: &'a Access, judged: &'a Judgement) -> Decision<'a> {
+    Decision::Ask(match access {
+        Access::Fetch { url, .. } => Question::Fetch(url, judged),
+        Access::Search { query, host } => Question::Search(query, host, judged),
+        Access::Remote(it) => Question::Remote(it, judged),
+        Access::Guarded(it) => Question::Read(it),
+        Access::Act { command, outside, background, unlocked, .. } => {
+            let (outside, background) = (outside.as_deref(), *background);
+            Question::Run { command, outside, background, unlocked, judged }
+        }
+        Access::Format { command, path } => Question::Format { command, path, judged },
+        Access::Input { job, command, text, .. } => {
+            Question::Input { job: *job, command, text, judged }
+        }
+        Access::Edit { paths } => Question::Review(paths),
+        Access::Read
+        | Access::Ask { .. }
+        | Access::Delegate { .. }
+        | Access::Workers(_)
+        | Access::Plan
+        | Access::Never(_) => {
+            return Decision::Deny(Reason::Never("Not run: there is no question about this call."));
+        }
+    })
+}
+
+/// Whether a call is refused in plan mode. What a tool of a server does is not known: it asks there.
+fn is_refused_in_plan_mode(access: &Access) -> bool {
+    access.edits() || access.acts() && !matches!(access, Access::Remote(_))
 }
 
 impl Question<'_> {
@@ -155,6 +171,13 @@ impl Question<'_> {
             Question::Search(query, host, judged) => {
                 format!("Search the web ({host}) for `{}`?{}", exact(query), because(judged))
             }
+            Question::Remote(it, judged) => format!(
+                "Call `{}` of the server `{}`?{}\n{}",
+                in_one_line(&it.tool),
+                in_one_line(&it.server),
+                because(judged),
+                exact(&it.arguments)
+            ),
             Question::Review(_) => return None,
         })
     }
@@ -167,6 +190,7 @@ impl Question<'_> {
             Question::Format { path, .. } => path,
             Question::Input { text, .. } => text.strip_suffix('\n').unwrap_or(text),
             Question::Fetch(subject, _) | Question::Search(subject, ..) => subject,
+            Question::Remote(it, _) => &it.arguments,
             Question::Read(_) | Question::Review(_) => "",
         }
     }
@@ -261,6 +285,9 @@ fn because(judged: &Judgement) -> String {
         }
         Some(Leak::Connecting) => {
             " Untrusted text in this conversation may have asked for the connection."
+        }
+        Some(Leak::Arguments) => {
+            " The arguments go to the server. Untrusted text in this conversation may have asked for it."
         }
         Some(Leak::Query) => {
             " The query leaves this machine. Untrusted text in this conversation may have asked for it."

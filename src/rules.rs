@@ -59,6 +59,8 @@ enum Target {
     Fetch(Option<String>),
     /// Connections of sandboxed commands to one of these hosts; every connection if there are none.
     Network(Vec<String>),
+    /// Tools of servers with this name, where `*` stands for any characters; `None` stands for all.
+    Remote(Option<String>),
 }
 
 /// A pattern as in a `.gitignore`, relative to the project's root.
@@ -112,6 +114,8 @@ pub enum Leak {
     Unnamed,
     /// It sends a query that the model has written.
     Query,
+    /// It gives arguments to a server.
+    Arguments,
     /// It is a command whose purpose is to send something, and no complete sandbox contains it.
     Sending,
     /// It is a command that has to connect to hosts.
@@ -203,6 +207,7 @@ impl Rules {
             }
             Access::Fetch { host, .. } | Access::Search { host, .. } => self.page(host),
             Access::Edit { paths } => self.edits(paths),
+            Access::Remote(it) => self.remote(&it.name),
             Access::Read
             | Access::Guarded(_)
             | Access::Ask { .. }
@@ -252,21 +257,35 @@ impl Rules {
     }
 
     fn page(&self, host: &str) -> Judgement {
-        let Some(rule) = self.strictest(|it| it.is_about_host(host)) else {
-            return Judgement::default();
-        };
-        {
-            let why = rule.said(&format!("`{host}`"));
-            Judgement { verdict: Some(rule.verdict), why, ..Judgement::default() }
-        }
+        self.by_strictest(host, |it| it.is_about_host(host))
+    }
+
+    fn remote(&self, tool: &str) -> Judgement {
+        self.by_strictest(tool, |it| it.is_about_remote(tool))
+    }
+
+    /// The judgement of the strictest rule that fits. `what` is what the rule applies to.
+    fn by_strictest(&self, what: &str, fits: impl Fn(&Rule) -> bool) -> Judgement {
+        let Some(rule) = self.strictest(fits) else { return Judgement::default() };
+        let why = rule.said(&format!("`{what}`"));
+        Judgement { verdict: Some(rule.verdict), why, ..Judgement::default() }
+    }
+
+    /// Explains to the user, in one line, how the rules judge a tool of a server.
+    pub fn explain_remote(&self, tool: &str) -> String {
+        self.explained(tool, |it| it.is_about_remote(tool))
+    }
+
+    fn explained(&self, what: &str, fits: impl Fn(&Rule) -> bool) -> String {
+        let said = self.strictest(fits).map(Rule::line);
+        let said =
+            said.unwrap_or_else(|| "needs your consent. No permission rule allows it.".to_owned());
+        format!("{what}: {said}")
     }
 
     /// Explains to the user, in one line, how the rules judge the pages of a host.
     pub fn explain_page(&self, host: &str) -> String {
-        let said = self.strictest(|it| it.is_about_host(host)).map(Rule::line);
-        let said =
-            said.unwrap_or_else(|| "needs your consent. No permission rule allows it.".to_owned());
-        format!("{host}: {said}")
+        self.explained(host, |it| it.is_about_host(host))
     }
 
     fn strictest(&self, fits: impl Fn(&Rule) -> bool) -> Option<&Rule> {
@@ -281,7 +300,15 @@ impl Rule {
             Target::Edit(Some(it)) => {
                 it.matcher.matched_path_or_any_parents(path, false).is_ignore()
             }
-            Target::Command(_) | Target::Fetch(_) | Target::Network(_) => false,
+            Target::Command(_) | Target::Fetch(_) | Target::Network(_) | Target::Remote(_) => false,
+        }
+    }
+
+    fn is_about_remote(&self, tool: &str) -> bool {
+        match &self.target {
+            Target::Remote(None) => true,
+            Target::Remote(Some(wanted)) => written::is_remote(wanted, tool),
+            _ => false,
         }
     }
 
@@ -357,6 +384,8 @@ impl fmt::Display for Rule {
                 write!(f, "{verdict} network, every host")?;
             }
             Target::Network(hosts) => write!(f, "{verdict} network `{}`", hosts.join("`, `"))?,
+            Target::Remote(None) => write!(f, "{verdict} every tool of a server")?,
+            Target::Remote(Some(tool)) => write!(f, "{verdict} `{tool}`")?,
         }
         if self.reason.is_empty() { Ok(()) } else { write!(f, ": {}", self.reason) }
     }

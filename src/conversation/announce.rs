@@ -120,6 +120,11 @@ impl Conversation {
                 data.insert("query", brief(query));
                 data.insert("hosts", brief(host));
             }
+            Access::Remote(it) => {
+                data.insert("kind", "server".to_owned());
+                data.insert("server", brief(&it.server));
+                data.insert("input", brief(&it.arguments));
+            }
             Access::Guarded(read) => {
                 let paths: Vec<&str> = read.all().map(|it| it.path.as_str()).collect();
                 data.insert("kind", "file".to_owned());

@@ -49,6 +49,8 @@ pub enum Access {
     Fetch { url: String, host: String },
     /// Sends this query to a search service at this host.
     Search { query: String, host: String },
+    /// Calls a tool of a server that the user has connected.
+    Remote(Remote),
     /// Ends the turn with these questions to the user.
     Ask { questions: Vec<Question> },
     /// Gives a task to a subagent, which asks for each of its own calls. `title` says in a few words which task.
@@ -80,6 +82,22 @@ pub struct Guarded {
     pub others: Vec<Guarded>,
 }
 
+/// A call of a server's tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remote {
+    /// The server, as the user has named it.
+    pub server: String,
+    /// The tool, as the server names it.
+    pub tool: String,
+    /// The tool as the model calls it and as rules name it, such as `mcp__github__get_issue`.
+    pub name: String,
+    /// The arguments: JSON in one line.
+    pub arguments: String,
+    /// Whether the server says that the tool only reads. This alone allows nothing.
+    #[serde(default)]
+    pub only_reads: bool,
+}
+
 impl Guarded {
     /// All paths of the call that need consent.
     pub fn all(&self) -> impl Iterator<Item = &Guarded> {
@@ -88,9 +106,10 @@ impl Guarded {
 }
 
 impl Access {
-    /// Whether the call runs a command of the model's, or sends input to a running one. Formatting counts as an edit.
+    /// Whether the call runs a command of the model's, sends input to a running one, or has a server do something.
+    /// Formatting counts as an edit.
     pub fn acts(&self) -> bool {
-        matches!(self, Access::Act { .. } | Access::Input { .. })
+        matches!(self, Access::Act { .. } | Access::Input { .. } | Access::Remote(_))
     }
 
     pub fn reads(&self) -> bool {
@@ -123,6 +142,11 @@ impl Access {
             Access::Search { query, host } => {
                 Some(format!("search {host} for {}", grant::in_one_line(query)))
             }
+            Access::Remote(it) => Some(format!(
+                "call {} with {}",
+                grant::in_one_line(&it.name),
+                grant::in_one_line(&it.arguments)
+            )),
             Access::Act { hosts, .. } if !hosts.is_empty() => {
                 let command: Vec<String> = self.own_grants().iter().map(Grant::label).collect();
                 let command = command.join(", ");
@@ -172,6 +196,7 @@ impl Access {
             Access::Fetch { host, .. } | Access::Search { host, .. } => {
                 vec![Grant::Fetch(host.clone())]
             }
+            Access::Remote(it) => vec![Grant::Remote(it.name.clone())],
             Access::Read
             | Access::Edit { .. }
             | Access::Ask { .. }

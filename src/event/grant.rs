@@ -25,6 +25,8 @@ pub enum Grant {
     Fetch(String),
     /// Commands in the sandbox may connect to this host, which is named with or without a port.
     Connect(String),
+    /// This tool of a server, with the name by which the model calls it, may be called with any arguments.
+    Remote(String),
     /// The user's programs reach this port of a job.
     Open(u16),
 }
@@ -45,6 +47,7 @@ impl Grant {
             }
             Grant::Fetch(host) => format!("fetch pages of {}", in_one_line(host)),
             Grant::Connect(host) => format!("connect from the sandbox to {}", in_one_line(host)),
+            Grant::Remote(tool) => format!("call {}", in_one_line(tool)),
             Grant::Open(port) => format!("open port {port} of a job on this machine"),
         }
     }

@@ -318,3 +318,33 @@ fn git_that_changes_locked_files_needs_consent_in_every_mode_whatever_the_rules_
     let denied = Judgement { verdict: Some(Verdict::Deny), ..judged };
     assert!(matches!(decide(Mode::Auto, &granted, &denied, &access), Decision::Deny(_)));
 }
+
+/// What the server says about itself frees nothing: in plan mode a tool that only reads may follow a rule or a permission,
+/// every other one asks.
+#[test]
+fn a_tool_of_a_server_needs_consent_in_every_mode() {
+    let called = |only_reads| {
+        let (server, tool) = ("git".to_owned(), "log".to_owned());
+        let (name, arguments) = ("mcp__git__log".to_owned(), "{\"of\":\"a\u{202e}b\"}".to_owned());
+        Access::Remote(Remote { server, tool, name, arguments, only_reads })
+    };
+    let granted = [Grant::Remote("mcp__git__log".into())];
+    let by_rule = Judgement { verdict: Some(Verdict::Allow), ..Judgement::default() };
+    for (mode, only_reads) in MODES.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+        let access = called(only_reads);
+        let Decision::Ask(question) = decided(mode, &[], &access) else { panic!("{mode}") };
+        let text = "Call `log` of the server `git`?\n{\"of\":\"a[U+202E]b\"}";
+        assert_eq!(question.text().unwrap(), text);
+        let is_free = mode != Mode::Plan || only_reads;
+        let allows = |it: Decision| it == Decision::Allow;
+        assert_eq!(allows(decide(mode, &granted, &Judgement::default(), &access)), is_free);
+        assert_eq!(allows(decide(mode, &[], &by_rule, &access)), is_free, "{mode}");
+        let tainted = Judgement { leak: Some(Leak::Arguments), ..by_rule.clone() };
+        let is_asked = mode == Mode::Auto || !is_free;
+        assert_eq!(allows(decide(mode, &[], &tainted, &access)), !is_asked, "{mode}");
+        assert_eq!(allows(decide(mode, &granted, &tainted, &access)), is_free, "{mode}");
+        let denied = Judgement { verdict: Some(Verdict::Deny), ..Judgement::default() };
+        let decision = decide(mode, &granted, &denied, &access);
+        assert!(matches!(decision, Decision::Deny(_)), "{mode}: {decision:?}");
+    }
+}

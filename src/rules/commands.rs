@@ -330,7 +330,7 @@ impl Rule {
     fn fit(&self, words: &[Word]) -> Fit {
         match &self.target {
             Target::Command(wanted) => fit(wanted, words),
-            Target::Edit(_) | Target::Fetch(_) | Target::Network(_) => Fit::No,
+            Target::Edit(_) | Target::Fetch(_) | Target::Network(_) | Target::Remote(_) => Fit::No,
         }
     }
 

@@ -6,6 +6,7 @@ mod pages;
 mod running;
 
 use super::*;
+use crate::event::Remote;
 use crate::reach::Folders;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -307,7 +308,7 @@ fn an_invalid_rule_is_reported_and_an_invalid_ask_or_deny_rule_makes_every_call_
             ""
         };
         assert_eq!(problems, [format!("here, rule 1: {why}.{rest}")]);
-        assert_eq!(rules.len(), if is_strict { 4 } else { 0 }, "{rules:?}");
+        assert_eq!(rules.len(), if is_strict { 5 } else { 0 }, "{rules:?}");
         assert!(rules.iter().all(|it| it.verdict == Verdict::Ask), "{rules:?}");
     };
     let one = "give one of `allow`, `ask` and `deny`, such as deny = \"shell\"";
@@ -336,6 +337,40 @@ fn an_invalid_rule_is_reported_and_an_invalid_ask_or_deny_rule_makes_every_call_
     );
     let right = format!("{push}\nmatches = ['git -C x push']\nspares = ['git pull']");
     assert_eq!(read(&[toml(&right)], Origin::Settings, "here").1, [""; 0]);
+}
+
+#[test]
+fn rules_about_tools_of_servers_name_a_server_or_its_tools() {
+    for (rule, tool, fits) in [
+        ("mcp__git", "mcp__git__log", true),
+        ("mcp__git", "mcp__github__log", false),
+        ("mcp__git__log", "mcp__git__log", true),
+        ("mcp__git__log", "mcp__git__logs", false),
+        ("mcp__git__get_*", "mcp__git__get_issue", true),
+        ("mcp__git__get_*", "mcp__git__set_issue", false),
+        ("mcp__git__*_*ue", "mcp__git__get_an_issue", true),
+        ("mcp__git__*ab*ab", "mcp__git__ab", false),
+        ("mcp__*", "mcp__git__log", true),
+        ("mcp__*__delete*", "mcp__git__delete_all", true),
+        ("mcp__*__delete*", "mcp__git__log", false),
+    ] {
+        let rules = rules(&[toml(&format!("deny = '{rule}'"))]);
+        let (tool, arguments) = (tool.to_owned(), "{}".to_owned());
+        let access = Access::Remote(Remote { name: tool.clone(), arguments, ..Remote::default() });
+        let judged = rules.judge(&access);
+        assert_eq!(judged.verdict, fits.then_some(Verdict::Deny), "{rule} and {tool}");
+        let why = format!("A permission rule denies `{tool}`.");
+        assert_eq!(judged.why, if fits { why } else { String::new() });
+    }
+    for (rule, why) in [
+        ("allow = 'mcp__'", "`mcp__` names no tool of a server"),
+        ("deny = 'mcp__a b'", "`mcp__a b` names no tool of a server"),
+        ("allow = 'mcp__*'", "`mcp__*`: a rule that allows needs the whole name of the server"),
+        ("allow = 'mcp__a'\ncommand = 'x'", "`command` is not for rules about tools of servers"),
+    ] {
+        let problems = read(&[toml(rule)], Origin::Settings, "here").1;
+        assert!(problems[0].contains(why), "{problems:?}");
+    }
 }
 
 #[test]
@@ -372,6 +407,7 @@ fn an_unreadable_rules_file_of_a_project_makes_every_call_need_consent() {
             "edit, every file",
             "fetch, every page",
             "network, every host",
+            "every tool of a server",
         ];
         assert_eq!(rules, all.map(|it| format!("ask {it}: {why}")));
         assert_eq!(

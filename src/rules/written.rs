@@ -72,6 +72,9 @@ pub struct WrittenRule {
 /// The tools for which there are rules.
 const TOOLS: [&str; 4] = ["shell", "edit", "fetch", "network"];
 
+/// The beginning of the names of all tools of servers.
+const REMOTE: &str = "mcp__";
+
 /// The valid rules, and the problems of the others as sentences that begin with `place`. If a rule that asks or denies
 /// is not valid, every call needs consent.
 pub fn read(written: &[WrittenRule], origin: Origin, place: &str) -> (Vec<Rule>, Vec<String>) {
@@ -151,6 +154,7 @@ pub fn caution(origin: Origin, reason: &str) -> Vec<Rule> {
         Target::Edit(None),
         Target::Fetch(None),
         Target::Network(Vec::new()),
+        Target::Remote(None),
     ];
     let rule = |target| Rule { verdict: Verdict::Ask, origin, target, reason: reason.to_owned() };
     targets.map(rule).into()
@@ -193,6 +197,9 @@ impl WrittenRule {
             ("path", "edit", &self.path),
             ("host", "fetch", &self.host),
         ];
+        if kind.starts_with(REMOTE) {
+            return self.remote(kind, verdict);
+        }
         if !TOOLS.contains(&kind) {
             let hint = nearest::find(kind, TOOLS)
                 .map(|it| format!("; `{it}` is the nearest name"))
@@ -217,6 +224,31 @@ impl WrittenRule {
             "edit" => given.map(|it| pattern(it, verdict)).transpose().map(Target::Edit),
             _ => given.map(host).transpose().map(Target::Fetch),
         }
+    }
+
+    /// A rule about the tools of servers with this name.
+    fn remote(&self, name: &str, verdict: Verdict) -> Result<Target, String> {
+        let fields = [
+            ("command", self.command.is_some()),
+            ("path", self.path.is_some()),
+            ("host", self.host.is_some()),
+            ("group", self.group.is_some()),
+        ];
+        if let Some((field, _)) = fields.iter().find(|it| it.1) {
+            return Err(format!("`{field}` is not for rules about tools of servers"));
+        }
+        let is_name = |it: &str| it.chars().all(|c| c.is_ascii_alphanumeric() || "_-*".contains(c));
+        let server = name[REMOTE.len()..].split("__").next().unwrap_or_default();
+        if server.is_empty() || !is_name(name) {
+            return Err(format!(
+                "`{name}` names no tool of a server. Write `mcp__server__tool`, or `mcp__server` for all tools of the \
+                 server"
+            ));
+        }
+        if verdict == Verdict::Allow && server.contains('*') {
+            return Err(format!("`{name}`: a rule that allows needs the whole name of the server"));
+        }
+        Ok(Target::Remote(Some(name.to_owned())))
     }
 
     /// The hosts of a rule about connections.
@@ -262,12 +294,32 @@ impl Rule {
             }
             Target::Edit(_) => self.is_about_file(std::path::Path::new(example)),
             Target::Fetch(_) => self.is_about_host(example),
+            Target::Remote(_) => self.is_about_remote(example),
             Target::Network(_) => {
                 let (host, port) = network::apart(example);
                 self.is_about_connection(host, port.unwrap_or(443))
             }
         }
     }
+}
+
+/// Whether a rule with this name applies to a tool of a server. `mcp__server` stands for all tools of the server, and `*`
+/// for any characters.
+pub(super) fn is_remote(wanted: &str, tool: &str) -> bool {
+    let is_server = !wanted[REMOTE.len().min(wanted.len())..].contains("__");
+    is_like(wanted, tool) || is_server && is_like(&format!("{wanted}__*"), tool)
+}
+
+/// Whether a text fits a pattern in which `*` stands for any characters.
+fn is_like(pattern: &str, text: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
+    let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let Some(inner) = text.strip_prefix(head).and_then(|it| it.strip_suffix(tail)) else {
+        return false;
+    };
+    let after = |text: &'_ str, part: &str| text.find(part).map(|at| at + part.len());
+    let mut left = inner;
+    middle.split('*').all(|part| after(left, part).map(|at| left = &left[at..]).is_some())
 }
 
 /// The words of a command in a rule. A word in quotes may contain blanks.

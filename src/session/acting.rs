@@ -55,9 +55,7 @@ impl Session {
             (Decision::Ask(_), _) if self.is_unattended() => Some(0),
             (Decision::Allow, _) if ends(it) => self.is_last_left(it).then_some(4),
             (_, Access::Edit { .. }) | (Decision::Allow, Access::Format { .. }) => Some(2),
-            (_, Access::Act { .. } | Access::Input { .. }) => {
-                (command == Some(&it.call.id)).then_some(3)
-            }
+            (_, access) if access.acts() => (command == Some(&it.call.id)).then_some(3),
             (_, Access::Delegate { .. }) => has_room_for_child.then_some(1),
             (_, Access::Workers(_)) => Some(1),
             (Decision::Allow, _) => has_room.then_some(1),

@@ -2,7 +2,7 @@
 //! command would be decided.
 
 use super::{Open, Session, State};
-use crate::event::{Access, Grant, Mode, Ruling, in_one_line};
+use crate::event::{Access, Grant, Mode, Remote, Ruling, in_one_line};
 use crate::message::CallId;
 use crate::policy::{self, Decision, Reason};
 use crate::rules::{Judgement, Verdict};
@@ -81,6 +81,7 @@ impl Session {
             Access::Fetch { host, .. } | Access::Search { host, .. } => {
                 vec![self.rules.explain_page(host)]
             }
+            Access::Remote(it) => vec![self.rules.explain_remote(&it.name)],
             _ => Vec::new(),
         };
         let more = parts.len().saturating_sub(PARTS);
@@ -138,19 +139,41 @@ impl Session {
             Access::Input { .. } => {
                 format!("In {mode} mode, input to a job needs your consent. No permission rule allows it.")
             }
-            Access::Fetch { .. } | Access::Search { .. } if it.judged.leak.is_some() => {
-                "In auto mode, a request to the web needs your consent, once untrusted text may have come into \
-                 this conversation."
-                    .into()
-            }
-            Access::Fetch { .. } | Access::Search { .. } => {
-                format!("In {mode} mode, a request to the web needs your consent, unless a permission rule allows the \
-                         host.")
-            }
+            Access::Fetch { .. } | Access::Search { .. } => cause_of_request(mode, &it.judged),
+            Access::Remote(called) => cause_of_remote(mode, called, &it.judged),
             _ => "In every mode, a tool needs your consent before it looks at a protected file or at one outside of \
                   the project.".into(),
         }
     }
+}
+
+/// Why a request to the web needs the user's consent in this mode.
+fn cause_of_request(mode: Mode, judged: &Judgement) -> String {
+    if judged.leak.is_some() && mode == Mode::Auto {
+        return "In auto mode, a request to the web needs your consent, once untrusted text may have come into this \
+                conversation."
+            .into();
+    }
+    format!(
+        "In {mode} mode, a request to the web needs your consent, unless a permission rule allows the host."
+    )
+}
+
+/// Why a tool of a server needs the user's consent in this mode.
+fn cause_of_remote(mode: Mode, called: &Remote, judged: &Judgement) -> String {
+    if judged.leak.is_some() && mode == Mode::Auto {
+        return "In auto mode, a tool of a server needs your consent, once untrusted text may have come into this \
+                conversation."
+            .into();
+    }
+    if mode == Mode::Plan && !called.only_reads {
+        return "In plan mode, a tool of a server needs your consent for each call, unless its server says that it only \
+                reads."
+            .into();
+    }
+    format!(
+        "In {mode} mode, a tool of a server needs your consent, unless a permission rule allows it."
+    )
 }
 
 /// The line about a command that the user put in place of the model's.

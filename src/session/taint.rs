@@ -39,6 +39,7 @@ impl Session {
             _ if !self.is_tainted() => None,
             Access::Fetch { url, .. } => (!self.is_named(url)).then_some(Leak::Unnamed),
             Access::Search { .. } => Some(Leak::Query),
+            Access::Remote(_) => Some(Leak::Arguments),
             Access::Act { .. } if !opens.is_empty() => Some(Leak::Connecting),
             Access::Act { command, outside: None, .. } if !judged.is_contained => {
                 self.rules.sends(command).then_some(Leak::Sending)

@@ -14,7 +14,7 @@ mod spending;
 mod workers;
 
 use super::*;
-use crate::event::{Awaited, Failure, Guarded, Handoff, Item, Ruling};
+use crate::event::{Awaited, Failure, Guarded, Handoff, Item, Remote, Ruling};
 use crate::message::Input as Arguments;
 use expect_test::{Expect, expect};
 use limits::{limited, overloaded};

@@ -25,12 +25,8 @@ function M.offer(message)
       kind = 'permissions',
       session = message.session,
       revoke = {
+        kind = row.kind,
         tool = row.tool,
-        is_host = row.is_host,
-        is_connection = row.is_connection,
-        is_port = row.is_port,
-        is_outside = row.is_outside,
-        is_rule = row.is_rule,
         job = row.job,
         what = row.what,
       },

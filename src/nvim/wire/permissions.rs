@@ -22,31 +22,40 @@ pub struct PermissionsWanted {
     pub why: Option<String>,
 }
 
-/// A permission: to read a path with a tool, to run a command, or to fetch pages of a host. Or a permission rule.
+/// What a permission lets the model do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Permitted {
+    /// Read a path with a tool.
+    Read,
+    Command,
+    /// Run a command outside of the sandbox.
+    Outside,
+    /// Send input to a job.
+    Input,
+    /// Fetch pages of a host.
+    Host,
+    /// Connect from the sandbox to a host.
+    Connection,
+    /// Open a port of a job to the user's programs.
+    Port,
+    /// Call a tool of a server.
+    Server,
+    /// This is a rule instead of a permission for the session.
+    Rule,
+}
+
+/// A permission for the session, or a permission rule.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
 pub struct Granted {
-    /// The tool that may read the path. If absent, the permission is for a command or a host.
+    pub kind: Permitted,
+    /// The tool that may read the path.
     pub tool: Option<String>,
-    /// Whether the permission is for a host.
-    #[serde(default)]
-    pub is_host: bool,
-    /// Whether the permission is for commands' connections to a host.
-    #[serde(default)]
-    pub is_connection: bool,
-    /// Whether the permission is for a port of a job.
-    #[serde(default)]
-    pub is_port: bool,
-    /// Whether the permission is for a command outside of the sandbox.
-    #[serde(default)]
-    pub is_outside: bool,
-    /// Whether this is a rule instead of a permission for the session.
-    #[serde(default)]
-    pub is_rule: bool,
-    /// If given, the permission is for input to this job.
+    /// The job that may get input.
     pub job: Option<u32>,
-    /// The path, the command, the host or the rule in one line.
+    /// The path, the command, the host, the port, the tool of a server, or the rule in one line.
     pub what: String,
 }
 
@@ -61,27 +70,17 @@ pub struct Permissions {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
 pub struct GrantRow {
     /// The permission or rule in one line for the user.
     pub label: String,
-    /// If absent, the permission is for a command or a host.
+    pub kind: Permitted,
+    /// The tool that may read the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Whether the permission is for a host.
-    pub is_host: bool,
-    /// Whether the permission is for commands' connections to a host.
-    pub is_connection: bool,
-    /// Whether the permission is for a port of a job.
-    pub is_port: bool,
-    /// Whether the permission is for a command outside of the sandbox.
-    pub is_outside: bool,
-    /// Whether this is a rule.
-    pub is_rule: bool,
-    /// If given, the permission is for input to this job.
+    /// The job that may get input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
-    /// The path, the command, the host or the rule in one line.
+    /// The path, the command, the host, the port, the tool of a server, or the rule in one line.
     pub what: String,
 }
 
@@ -99,56 +98,46 @@ impl From<PermissionsWanted> for (SessionId, Wanted) {
 
 impl From<Granted> for Permission {
     fn from(it: Granted) -> Permission {
-        Permission::Grant(match (it.tool, it.job) {
-            _ if it.is_rule => return Permission::Rule(it.what),
-            (Some(tool), _) => Grant::Read { tool, path: it.what },
-            (None, Some(job)) => Grant::Input { job, command: it.what },
-            (None, None) if it.is_host => Grant::Fetch(it.what),
-            (None, None) if it.is_connection => Grant::Connect(it.what),
-            (None, None) if it.is_port => Grant::Open(it.what.parse().unwrap_or_default()),
-            (None, None) if it.is_outside => Grant::Outside(it.what),
-            (None, None) => Grant::Act(it.what),
+        let Granted { kind, tool, job, what } = it;
+        Permission::Grant(match kind {
+            Permitted::Rule => return Permission::Rule(what),
+            Permitted::Read => Grant::Read { tool: tool.unwrap_or_default(), path: what },
+            Permitted::Input => Grant::Input { job: job.unwrap_or_default(), command: what },
+            Permitted::Command => Grant::Act(what),
+            Permitted::Outside => Grant::Outside(what),
+            Permitted::Host => Grant::Fetch(what),
+            Permitted::Connection => Grant::Connect(what),
+            Permitted::Port => Grant::Open(what.parse().unwrap_or_default()),
+            Permitted::Server => Grant::Remote(what),
         })
     }
 }
 
 impl From<&Permission> for GrantRow {
     fn from(it: &Permission) -> GrantRow {
-        let grant = match it {
-            Permission::Grant(grant) => grant,
-            Permission::Rule(rule) => {
-                let (label, what) = (format!("rule: {rule}"), rule.clone());
-                return GrantRow {
-                    label,
-                    tool: None,
-                    is_host: false,
-                    is_connection: false,
-                    is_port: false,
-                    is_outside: false,
-                    is_rule: true,
-                    job: None,
-                    what,
+        let (mut tool, mut job) = (None, None);
+        let (label, kind, what) = match it {
+            Permission::Rule(rule) => (format!("rule: {rule}"), Permitted::Rule, rule.clone()),
+            Permission::Grant(grant) => {
+                let (kind, what) = match grant {
+                    Grant::Read { tool: reader, path } => {
+                        tool = Some(reader.clone());
+                        (Permitted::Read, path)
+                    }
+                    Grant::Input { job: of, command } => {
+                        job = Some(*of);
+                        (Permitted::Input, command)
+                    }
+                    Grant::Act(it) => (Permitted::Command, it),
+                    Grant::Outside(it) => (Permitted::Outside, it),
+                    Grant::Fetch(it) => (Permitted::Host, it),
+                    Grant::Connect(it) => (Permitted::Connection, it),
+                    Grant::Remote(it) => (Permitted::Server, it),
+                    Grant::Open(port) => (Permitted::Port, &port.to_string()),
                 };
+                (grant.label(), kind, what.clone())
             }
         };
-        let is_host = matches!(grant, Grant::Fetch(_));
-        let (tool, what) = match grant.clone() {
-            Grant::Read { tool, path } => (Some(tool), path),
-            Grant::Act(what)
-            | Grant::Outside(what)
-            | Grant::Fetch(what)
-            | Grant::Connect(what)
-            | Grant::Input { command: what, .. } => (None, what),
-            Grant::Open(port) => (None, port.to_string()),
-        };
-        let is_connection = matches!(grant, Grant::Connect(_));
-        let is_port = matches!(grant, Grant::Open(_));
-        let is_outside = matches!(grant, Grant::Outside(_));
-        let job = match grant {
-            Grant::Input { job, .. } => Some(*job),
-            _ => None,
-        };
-        let (label, is_rule) = (grant.label(), false);
-        GrantRow { label, tool, is_host, is_connection, is_port, is_outside, is_rule, job, what }
+        GrantRow { label, kind, tool, job, what }
     }
 }

@@ -56,6 +56,7 @@ pub(super) fn access(tool: &str) -> Access {
         }
         "fetch" => Access::Fetch { url: "it".into(), host: "it".into() },
         "search" => Access::Search { query: "it".into(), host: "it".into() },
+        "remote" => Access::Remote(Remote { name: "mcp__a__b".into(), ..Remote::default() }),
         it if it.starts_with("w:") => Access::Workers(workers::act(it)),
         _ => Access::Never("no such tool".into()),
     }
@@ -208,6 +209,8 @@ fn every_kind_of_call_passes_each_gate_once() {
         ("task", Mode::Ask),
         ("w:list", Mode::Ask),
         ("plan", Mode::Plan),
+        ("remote", Mode::Auto),
+        ("remote", Mode::Plan),
     ] {
         let mut session = opened();
         session.step(Input::ChooseMode { mode });

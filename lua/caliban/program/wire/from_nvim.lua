@@ -369,16 +369,24 @@
 ---@field explain? string A command. If present, the chat shows how the command would be judged.
 ---@field why? string If present, the open question about this call shows or hides why the user is asked.
 
---- A permission: to read a path with a tool, to run a command, or to fetch pages of a host. Or a permission rule.
+--- A permission for the session, or a permission rule.
 ---@class (exact) caliban.Granted
----@field tool? string The tool that may read the path. If absent, the permission is for a command or a host.
----@field is_host? boolean Whether the permission is for a host.
----@field is_connection? boolean Whether the permission is for commands' connections to a host.
----@field is_port? boolean Whether the permission is for a port of a job.
----@field is_outside? boolean Whether the permission is for a command outside of the sandbox.
----@field is_rule? boolean Whether this is a rule instead of a permission for the session.
----@field job? integer If given, the permission is for input to this job.
----@field what string The path, the command, the host or the rule in one line.
+---@field kind 'command'|'read'|'outside'|'input'|'host'|'connection'|'port'|'server'|'rule'
+---@field tool? string The tool that may read the path.
+---@field job? integer The job that may get input.
+---@field what string The path, the command, the host, the port, the tool of a server, or the rule in one line.
+
+--- What a permission lets the model do.
+---@alias caliban.Permitted
+---| 'command'
+---| 'read' # Read a path with a tool.
+---| 'outside' # Run a command outside of the sandbox.
+---| 'input' # Send input to a job.
+---| 'host' # Fetch pages of a host.
+---| 'connection' # Connect from the sandbox to a host.
+---| 'port' # Open a port of a job to the user's programs.
+---| 'server' # Call a tool of a server.
+---| 'rule' # This is a rule instead of a permission for the session.
 
 --- Something that the user does with the last plan of a session.
 ---@class (exact) caliban.PlanMessage

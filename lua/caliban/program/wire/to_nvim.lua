@@ -506,14 +506,10 @@
 
 ---@class (exact) caliban.GrantRow
 ---@field label string The permission or rule in one line for the user.
----@field tool? string If absent, the permission is for a command or a host.
----@field is_host boolean Whether the permission is for a host.
----@field is_connection boolean Whether the permission is for commands' connections to a host.
----@field is_port boolean Whether the permission is for a port of a job.
----@field is_outside boolean Whether the permission is for a command outside of the sandbox.
----@field is_rule boolean Whether this is a rule.
----@field job? integer If given, the permission is for input to this job.
----@field what string The path, the command, the host or the rule in one line.
+---@field kind 'command'|'read'|'outside'|'input'|'host'|'connection'|'port'|'server'|'rule'
+---@field tool? string The tool that may read the path.
+---@field job? integer The job that may get input.
+---@field what string The path, the command, the host, the port, the tool of a server, or the rule in one line.
 
 --- A plan to show.
 ---@class (exact) caliban.PlanOpened
