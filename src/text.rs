@@ -13,11 +13,11 @@ mod tests;
 
 pub use cause::cause;
 pub use number::grouped;
+pub use pieces::{Hunk, diff_lines};
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// How many bytes the editor hashes without a pause (`CHUNK` in `lua/caliban/review/hunks/long.lua`).
 const PART: usize = 65_536;
@@ -47,14 +47,6 @@ pub enum Undecodable {
     /// The file is not UTF-8; for example, it is UTF-16 with a byte order mark. `at` is the byte offset of the first
     /// error.
     NotUtf8 { at: usize },
-}
-
-/// A changed place: the lines `old` of one text are replaced by the lines `new` of another text. Lines are counted from
-/// 0, ranges are half open, and either range may be empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hunk {
-    pub old: Range<u32>,
-    pub new: Range<u32>,
 }
 
 impl Text {
@@ -155,15 +147,6 @@ pub fn diff(old: &Text, new: &Text) -> Vec<Hunk> {
 /// The hunks as a review counts them: the lines of an empty file are none.
 pub fn reviewed_hunks(old: &Text, new: &Text) -> Vec<Hunk> {
     diff_lines(old.reviewed_lines().into_iter(), new.reviewed_lines().into_iter())
-}
-
-/// The hunks that turn the lines `old` into the lines `new`.
-pub fn diff_lines<'a>(
-    old: impl Iterator<Item = &'a str>,
-    new: impl Iterator<Item = &'a str>,
-) -> Vec<Hunk> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.collect(), new.collect());
-    pieces::hunks(&old, &new)
 }
 
 /// How many lines have to be removed and added to turn `old` into `new`.

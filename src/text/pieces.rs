@@ -1,9 +1,25 @@
 //! Computes the differing lines of long texts piece by piece. The library `imara-diff` counts all lines again after
 //! each hunk, so for a long text in one piece the time would grow with the number of hunks times the number of lines.
 
-use super::Hunk;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ops::Range;
+
+/// A changed place: the lines `old` of one text are replaced by the lines `new` of another text. Lines are counted from
+/// 0, ranges are half open, and either range may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    pub old: Range<u32>,
+    pub new: Range<u32>,
+}
+
+/// The hunks that turn the lines `old` into the lines `new`.
+pub fn diff_lines<'a>(
+    old: impl Iterator<Item = &'a str>,
+    new: impl Iterator<Item = &'a str>,
+) -> Vec<Hunk> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.collect(), new.collect());
+    hunks(&old, &new)
+}
 
 /// Texts with fewer lines are compared in one piece.
 const LONG: usize = 2_000;
@@ -11,7 +27,7 @@ const LONG: usize = 2_000;
 const PIECE: usize = 256;
 
 /// The hunks that turn `old` into `new`, in ascending order and never adjacent.
-pub(super) fn hunks(old: &[&str], new: &[&str]) -> Vec<Hunk> {
+fn hunks(old: &[&str], new: &[&str]) -> Vec<Hunk> {
     if old == new {
         return Vec::new();
     }

@@ -10,14 +10,12 @@ mod quoted;
 mod tests;
 
 pub use forms::{FORMLESS, FORMS};
+pub use known::MARK;
 pub use quoted::without_parts;
 
 use forms::{FIRST, Form, is_part, is_random};
 use known::Known;
 use std::mem;
-
-/// The text that replaces a secret.
-pub const MARK: &str = "[secret]";
 
 /// Whether a word is a key is decided by its first bytes, at most this many. The longest access tokens have a few
 /// kilobytes.

@@ -1,6 +1,7 @@
 use super::*;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
+use std::ops::Range;
 
 fn check(bytes: &[u8], expect: &Expect) {
     let shown = match Text::decode(bytes) {

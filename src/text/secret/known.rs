@@ -1,9 +1,11 @@
 //! Finds known keys in a text that arrives in pieces.
 
-use super::MARK;
 use super::plain::SHORT;
 use memchr::memmem;
 use std::mem;
+
+/// The text that replaces a secret.
+pub const MARK: &str = "[secret]";
 
 #[derive(Clone)]
 pub(super) struct Known {
