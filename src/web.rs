@@ -8,6 +8,7 @@ pub mod proxy;
 pub mod search;
 
 mod body;
+mod node;
 mod tree;
 #[cfg(test)]
 mod tests;

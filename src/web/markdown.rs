@@ -1,6 +1,7 @@
 //! Converts HTML to Markdown. A stranger's page may be designed to take endless time or memory, so it is converted in a
 //! separate process, which has limits and can be killed: this same program, started with `ARGUMENT`.
 
+use super::node;
 use super::parts::{self, Said};
 use super::tree::{self, About};
 use htmd::element_handler::{HandlerResult, Handlers};
@@ -158,13 +159,13 @@ fn part(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
 
 /// Drops an element that the page hides from readers, because its text may be meant to deceive a model.
 fn visible(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
-    if tree::is_hidden(element.node) { None } else { handlers.fallback(element) }
+    if node::is_hidden(element.node) { None } else { handlers.fallback(element) }
 }
 
 /// What is typed or printed is code. In code it is no code of its own.
 #[expect(clippy::needless_pass_by_value, reason = "the converter's own signature")]
 fn code(_: &dyn Handlers, element: Element) -> Option<HandlerResult> {
-    let text = tree::in_one_line(&tree::text(element.node));
+    let text = node::in_one_line(&tree::text(element.node));
     let mark = "`".repeat(longest_run(&text) + 1);
     let gap = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     (!text.is_empty()).then(|| format!("{mark}{gap}{text}{gap}{mark}").into())
@@ -172,7 +173,7 @@ fn code(_: &dyn Handlers, element: Element) -> Option<HandlerResult> {
 
 /// Preformatted text is a block of code, also without an element `code` in it.
 fn block(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
-    let has_code = element.node.children.borrow().iter().any(|it| tree::name(it) == "code");
+    let has_code = element.node.children.borrow().iter().any(|it| node::name(it) == "code");
     if has_code {
         return handlers.fallback(element);
     }
@@ -348,7 +349,7 @@ mod tests {
             let deep = format!("{}<i>{page}</i>", "<div>".repeat(tree::DEPTH + 9));
             let text =
                 thread::Builder::new().stack_size(STACK).spawn(move || converted(here, &deep));
-            let text = tree::in_one_line(&text.unwrap().join().unwrap().unwrap());
+            let text = node::in_one_line(&text.unwrap().join().unwrap().unwrap());
             // of a link in it, only the words are left there
             let is_kept =
                 |it: &&str| it.len() > 3 && !(it.starts_with("https") && page.contains("<a "));

@@ -1,7 +1,7 @@
 //! Elements of a page that are no running text: frames, media, choices, drawings, formulas. Each gets a short text or a
 //! link, so that a reader of the Markdown knows of everything that a reader of the page sees.
 
-use super::tree::{attribute, in_one_line, is_hidden, name};
+use super::node::{attribute, in_one_line, is_hidden, name};
 use markup5ever_rcdom::{Node, NodeData};
 use std::rc::Rc;
 

@@ -1,6 +1,7 @@
 //! Prepares the tree of a HTML page for its conversion to Markdown: its links become complete addresses, and the text of
 //! elements that are nested too deeply becomes the text of the last element that is not.
 
+use super::node::{attribute, in_one_line, is_hidden, name};
 use super::parts::{self, Said};
 use markup5ever_rcdom::{Node, NodeData};
 use std::cell::RefCell;
@@ -133,33 +134,7 @@ pub(super) fn text(node: &Rc<Node>) -> String {
     text
 }
 
-/// The name of an element; empty for other nodes.
-pub(super) fn name(node: &Node) -> &str {
-    match &node.data {
-        NodeData::Element { name, .. } => &name.local,
-        _ => "",
-    }
-}
-
 /// Whether an element is none of a drawing, which may have a title of its own.
 fn is_html(node: &Node) -> bool {
     matches!(&node.data, NodeData::Element { name, .. } if &*name.ns == "http://www.w3.org/1999/xhtml")
-}
-
-pub(super) fn attribute(node: &Node, wanted: &str) -> Option<String> {
-    let NodeData::Element { attrs, .. } = &node.data else { return None };
-    let attrs = attrs.borrow();
-    attrs.iter().find(|it| &*it.name.local == wanted).map(|it| it.value.to_string())
-}
-
-/// Whether the page hides an element from readers.
-pub(super) fn is_hidden(node: &Node) -> bool {
-    let style = attribute(node, "style").unwrap_or_default();
-    let style = style.to_ascii_lowercase().replace(char::is_whitespace, "") + ";";
-    let hides = ["display:none", "visibility:hidden", "font-size:0;", "opacity:0;"];
-    attribute(node, "hidden").is_some() || hides.iter().any(|it| style.contains(it))
-}
-
-pub(super) fn in_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
