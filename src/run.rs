@@ -8,12 +8,14 @@ mod human;
 mod json;
 mod launch;
 mod named;
+mod output;
 
 use crate::agent::Command;
-use crate::conversation::ran::{Exit, Ran};
+use crate::conversation::ran::Exit;
 use crate::conversation::report::{Report, Show, Wish};
 use arguments::{Arguments, Parsed};
 use launch::Launched;
+use output::Output;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -27,16 +29,6 @@ use tokio::time::{Instant, sleep_until};
 const WRONG: u8 = 2;
 /// How long a stopped turn may take to end, and how long saving the session may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Shows a run to whoever started it.
-trait Output {
-    /// Called once the session is open.
-    fn begin(&mut self, launched: &Launched) -> io::Result<()>;
-    fn show(&mut self, show: &Show) -> io::Result<()>;
-    fn end(&mut self, ran: &Ran) -> io::Result<()>;
-    /// Called in place of `end` if the run could not begin or the agent failed.
-    fn fail(&mut self, code: u8, why: &str) -> io::Result<()>;
-}
 
 /// Runs with these arguments, which follow the word `run`.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
@@ -60,9 +52,6 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 fn said(written: &io::Result<()>, code: u8) -> ExitCode {
     ExitCode::from(if written.is_ok() { code } else { 1 })
 }
-
-/// The summary of a call that was running when the turn ended.
-const STOPPED: &str = "stopped";
 
 async fn run(arguments: Arguments, output: &mut dyn Output) -> u8 {
     let (launched, text) = match launch::launch(arguments).await {

@@ -2,7 +2,6 @@
 
 mod check;
 
-use crate::nearest;
 use crate::nvim::wire::WireConfig;
 use crate::regular;
 use crate::site::places::config_dir;
@@ -69,12 +68,6 @@ fn wire(settings: Map<String, Value>) -> Result<WireConfig, String> {
         "writable": sandbox.get("writable").cloned().unwrap_or(json!([])),
     });
     serde_json::from_value(all).map_err(|it| format!("the settings cannot be used: {it}."))
-}
-
-/// The hint at the known name that was probably meant, with a space before it.
-fn hint(name: &str, known: &[&str]) -> String {
-    let near = nearest::find(name, known.iter().copied());
-    near.map(|it| format!(" Did you mean `{it}`?")).unwrap_or_default()
 }
 
 #[cfg(test)]

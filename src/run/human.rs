@@ -1,7 +1,7 @@
 //! The output for a person: progress and a summary on standard error, the answer on standard output.
 
 use super::launch::Launched;
-use super::{Output, STOPPED};
+use super::output::{Output, STOPPED};
 use crate::conversation::ran::Ran;
 use crate::conversation::report::{Report, Show};
 use crate::event::Event;

@@ -1,7 +1,7 @@
 //! The output for a program: JSON lines on standard output, described at `caliban-run-json` in the help.
 
 use super::launch::Launched;
-use super::{Output, STOPPED};
+use super::output::{Output, STOPPED};
 use crate::conversation::ran::{Changed, Ran};
 use crate::conversation::report::{Level, Report, Show};
 use crate::event::{Delta, Event};

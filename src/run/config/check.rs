@@ -1,6 +1,6 @@
 //! Checks settings as `lua/caliban/config.lua` does.
 
-use super::hint;
+use crate::nearest;
 use serde_json::{Map, Value};
 
 /// What a setting may be.
@@ -310,4 +310,10 @@ fn is_search(given: &Value) -> bool {
 fn is_variable(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     name.chars().all(is_part) && name.chars().next().is_some_and(|it| !it.is_ascii_digit())
+}
+
+/// The hint at the known name that was probably meant, with a space before it.
+pub(super) fn hint(name: &str, known: &[&str]) -> String {
+    let near = nearest::find(name, known.iter().copied());
+    near.map(|it| format!(" Did you mean `{it}`?")).unwrap_or_default()
 }
