@@ -8,6 +8,12 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
+/// Whether this is a valid session name: `[A-Za-z0-9_-]{1,64}`.
+pub fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
 /// Access to the disk. All files are created so that only the user may read them. A file's content is safe from a loss
 /// of power once the file is synced, its name once the folder is synced.
 pub trait Disk: Debug + Send + Sync {

@@ -1,7 +1,7 @@
 //! The format of a session's file. People can edit the file: the names of its fields do not change, and a save keeps
 //! fields that the program does not know.
 
-use super::Unavailable;
+use super::unavailable::Unavailable;
 use super::unknown::{Unknown, Written};
 use crate::event::{
     self, Compaction, Job, Measure, Mode, Parent, Planning, Profile, Queued, Recipient, Trim,

@@ -1,9 +1,10 @@
 //! Caches the facts that a list of sessions shows, so that only changed session files are read again.
 
 use super::file::SCHEMA;
-use super::listing::Head;
+use super::head::Head;
+use super::open::Project;
 use super::stamp::Stamp;
-use super::{Project, Unavailable};
+use super::unavailable::Unavailable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::Metadata;

@@ -7,12 +7,14 @@ pub mod checkpoints;
 mod disk;
 mod edited;
 mod file;
+mod head;
 mod hints;
 mod history;
 mod images;
 mod index;
 mod journal;
 mod listing;
+mod open;
 pub mod measures;
 mod reading;
 mod outputs;
@@ -25,25 +27,26 @@ mod stamp;
 pub mod tally;
 #[cfg(test)]
 mod tests;
+mod unavailable;
 mod unknown;
 
 pub use agreed::Agreed;
-pub use disk::{Disk, RealDisk};
+pub use disk::{Disk, RealDisk, is_name};
 pub use file::{Draft, SCHEMA};
 pub use listing::Listed;
+pub use open::{Opened, Project, Store};
 pub use outputs::Outputs;
 pub use permitted::Permitted;
-pub use reading::{Holder, Recorded};
+pub use reading::Recorded;
+pub use unavailable::{Holder, Unavailable};
 
 use crate::event::{Event, SessionId};
-use crate::message::{Block, Searched};
+use crate::message::Searched;
 use crate::session::{Phase, Session};
-use crate::text::cause;
 use file::SessionFile;
 use journal::{Journal, Location, Piece, write_line};
 use sha2::{Digest, Sha256};
 use stamp::Stamp;
-use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -57,102 +60,6 @@ const SMALL: u64 = 128 * 1024;
 /// The journal of a large session is merged into the session's file once the file is at most this many times as large
 /// as the journal. So for each byte that was added to the journal, at most this many bytes are rewritten.
 const PART: u64 = 4;
-
-/// Whether this is a valid session name: `[A-Za-z0-9_-]{1,64}`.
-pub fn is_name(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
-}
-
-/// The sessions of one project.
-#[derive(Debug, Clone)]
-pub struct Project {
-    disk: Arc<dyn Disk>,
-    dir: PathBuf,
-    root: PathBuf,
-}
-
-/// An open session on disk. The session is locked until this is dropped.
-#[derive(Debug)]
-pub struct Store {
-    disk: Arc<dyn Disk>,
-    dir: PathBuf,
-    /// The project's root.
-    root: PathBuf,
-    name: String,
-    header: SessionFile,
-    /// The size of the session's file, in bytes.
-    size: u64,
-    /// Fields in the file's messages that the program does not know. `None` until they are first needed.
-    unknown: Option<Unknown>,
-    /// The stamp (such as the time of modification) of the session's file when this program last read or wrote it.
-    stamp: Option<Stamp>,
-    /// The copy of the session's file with another program's changes.
-    edited: Option<PathBuf>,
-    journal: Journal,
-    /// Journal lines that are not on disk yet.
-    backlog: Vec<u8>,
-    /// A draft that is not on disk yet.
-    draft: Option<Draft>,
-    /// The names of the outputs that have a file. Files of `unsynced` outputs are not synced to disk yet.
-    kept: HashSet<String>,
-    unsynced: Vec<String>,
-    /// The folder to which the outputs of a cleared conversation move after the next save.
-    cleared: Option<PathBuf>,
-    _lock: File,
-}
-
-/// The result of opening a session.
-#[derive(Debug)]
-pub struct Opened {
-    pub store: Store,
-    /// The session; `None` if there was no session with this name.
-    pub session: Option<Session>,
-    /// Whether the journal had events that the session's file did not have.
-    pub replayed: bool,
-    /// Whether the last turn was interrupted.
-    pub interrupted: bool,
-    /// The part of an interrupted reply that had already arrived.
-    pub partial: Vec<Block>,
-    pub draft: Draft,
-    /// Sentences for the user about files that were set aside or cannot be read.
-    pub warnings: Vec<String>,
-}
-
-/// Why a session cannot be opened. The session's files are left unchanged.
-#[derive(Debug)]
-pub enum Unavailable {
-    /// Another Neovim has the session open.
-    Locked(Holder),
-    Damaged(String),
-    Newer(u32),
-    Io(io::Error),
-}
-
-impl Unavailable {
-    /// The reason as one sentence for the user.
-    pub fn say(&self, name: &str) -> String {
-        match self {
-            Unavailable::Locked(Holder { by, .. }) if by.is_empty() => {
-                format!("The conversation `{name}` is open in another Neovim.")
-            }
-            Unavailable::Locked(Holder { by, .. }) => {
-                format!("The conversation `{name}` is open in another Neovim ({by}).")
-            }
-            Unavailable::Damaged(why) => {
-                format!(
-                    "The file of the conversation `{name}` is damaged ({why}) and was left as it is."
-                )
-            }
-            Unavailable::Newer(version) => format!(
-                "The conversation `{name}` was written by a newer Caliban (format {version}) and was left as it is."
-            ),
-            Unavailable::Io(error) => {
-                format!("The conversation `{name}` cannot be opened: {}.", cause(error))
-            }
-        }
-    }
-}
 
 /// The names of the sessions in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Long outputs of tools. Each is in a separate file, in the folder `name.outputs` beside the session's file.
 
-use super::{Disk, Project, Store};
+use super::disk::Disk;
+use super::open::{Project, Store};
 use crate::event::SessionId;
 use crate::message::{Block, ToolAnswer};
 use crate::session::Session;

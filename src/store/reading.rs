@@ -1,8 +1,9 @@
 //! Reads a session without locking it: who has it locked, its content, and its reviews that wait for the user.
 
-use super::file::{self, SessionFile};
-use super::{Draft, Project, Unavailable, disk, journal};
-use crate::clock;
+use super::file::{self, Draft, SessionFile};
+use super::open::Project;
+use super::unavailable::Unavailable;
+use super::{disk, journal};
 use crate::event::SessionId;
 use crate::place::Place;
 use crate::reach::{Reach, Writing};
@@ -11,34 +12,6 @@ use serde::Deserialize;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
-
-/// The Neovim that has a session open, as the lock file describes it. A fact that is not in the lock file is empty.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Holder {
-    /// The process, and the time at which it locked the session.
-    pub by: String,
-    /// The address on which that Neovim listens.
-    pub server: String,
-}
-
-impl Holder {
-    /// The text of a lock file for this program: the Neovim that started this program, and the current local time of
-    /// the user.
-    pub(super) fn this_program() -> String {
-        let now = clock::minute();
-        let server = std::env::var("NVIM").unwrap_or_default();
-        format!("process {}, since {now}\n{server}\n", std::os::unix::process::parent_id())
-    }
-
-    /// Reads the text of a lock file. Control characters are removed, so that a forged text cannot disturb the display.
-    pub(super) fn parse(text: &str) -> Holder {
-        let (by, server) = text.split_once('\n').unwrap_or((text, ""));
-        let plain = |text: &str, most| -> String {
-            text.chars().filter(|it| !it.is_control()).take(most).collect()
-        };
-        Holder { by: plain(by, 80), server: plain(server, 4096) }
-    }
-}
 
 /// A review that the editor has stored, to reopen it at its next start.
 #[derive(Debug, Clone, PartialEq, Eq)]

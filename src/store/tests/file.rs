@@ -5,6 +5,7 @@ use crate::context::request;
 use crate::message::{Message, Role};
 use crate::session::Phase;
 use expect_test::{Expect, expect_file};
+use std::collections::HashSet;
 
 #[test]
 fn a_saved_session_is_readable_json_and_loads_as_it_was_saved() {
