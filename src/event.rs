@@ -6,6 +6,7 @@ mod compaction;
 mod end;
 mod failure;
 mod grant;
+mod id;
 mod job;
 mod measure;
 mod mode;
@@ -23,6 +24,7 @@ pub use compaction::{Compaction, Handoff};
 pub use end::End;
 pub use failure::{Biggest, Failure, Limit};
 pub use grant::{Grant, in_one_line};
+pub use id::{HIGHEST, SessionId, TurnId, number};
 pub use job::Job;
 pub use measure::Measure;
 pub use mode::{MODES, Mode};
@@ -38,42 +40,8 @@ pub use worker::{
 };
 
 use crate::message::{CallId, Excerpt, FileDiff, Given, Reply, Searched, ToolAnswer, Usage};
-use serde::{Deserialize, Deserializer, Serialize};
-use std::fmt;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-
-/// A session's name: `[A-Za-z0-9_-]{1,64}`, unique within its project.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(transparent)]
-pub struct SessionId(pub String);
-
-impl fmt::Display for SessionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// The number of a turn in its session, from 1. A result that arrives after the end of its turn is recognised by this
-/// number and ignored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
-pub struct TurnId(pub u32);
-
-/// The highest number that is accepted from a file, so low that the program can count up from it without overflowing a
-/// `u32`.
-pub const HIGHEST: u32 = 1 << 30;
-
-impl<'de> Deserialize<'de> for TurnId {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<TurnId, D::Error> {
-        number(from).map(TurnId)
-    }
-}
-
-/// Reads a number from a file, from which the program will count up. A larger number becomes `HIGHEST`.
-pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    Ok(u32::deserialize(from)?.min(HIGHEST))
-}
 
 /// A message that the user has sent but the model has not got yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

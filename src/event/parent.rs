@@ -1,6 +1,7 @@
 //! The session for which a subagent works.
 
-use super::{Post, SessionId};
+use super::id::SessionId;
+use super::worker::Post;
 use crate::message::CallId;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! The workers of a coordinator: subagents that work beside each other while the turn of their conversation goes on.
 
-use super::{SessionId, TurnId, number};
+use super::id::{SessionId, TurnId, number};
 use crate::message::{CallId, Origin};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
