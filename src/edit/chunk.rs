@@ -1,11 +1,11 @@
 //! Applies the chunks of a patch to a text. A chunk whose lines occur at several places must be told apart by the order
 //! of the chunks, its anchors or its end-of-file mark; otherwise the patch is refused.
 
-use super::Misfit;
 use super::back::{Splice, Step, splice};
 use super::ladder::{self, Found, Place, lines_of_block};
 use super::lines::{Lines, bare, indentation};
-use super::resolve::{absent, ambiguous, fitted, lines_of, refuse_placeholder, tolerated};
+use super::misfit::Misfit;
+use super::places::{absent, ambiguous, fitted, lines_of, refuse_placeholder, tolerated};
 use crate::text::Text;
 use std::ops::Range;
 

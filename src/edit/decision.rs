@@ -1,8 +1,8 @@
 //! The user's decision on each hunk. The editor reports the decision. The hunk's place and lines are read from the text
 //! after the review.
 
-use super::outcome::Sides;
-use super::{Decided, Fate, Outcome, Revision, Since};
+use super::fate::{Decided, Fate, Outcome, Revision, Since};
+use super::sides::Sides;
 use crate::text::{Hunk, Text, reviewed_hunks};
 use serde::Deserialize;
 

@@ -1,8 +1,9 @@
 //! After a review, finds the changed hunks that only a formatter changed: the editor has seen a formatter change them,
 //! or they differ from the proposal only in blanks.
 
-use super::outcome::{Sides, span};
-use super::{Fate, Outcome, Revision, merge};
+use super::fate::{Fate, Outcome, Revision};
+use super::merge::merge;
+use super::sides::{Sides, span};
 use crate::text::{Text, reviewed_hunks};
 
 /// A formatter's change of a text.

@@ -1,8 +1,8 @@
 //! Tells what later calls of the model changed from what the user changed or rejected.
 
+use super::fate::{Decided, Fate, Outcome, Revision};
 use super::formatted::{self, Formatting};
-use super::outcome::{Sides, outcome as judge, span};
-use super::{Decided, Fate, Outcome, Revision};
+use super::sides::{Sides, outcome as judge, span};
 use crate::text::{Hunk, Text, reviewed_hunks};
 
 /// Distinguishes lines that later calls changed, and lines that were rejected with earlier calls, from lines that the

@@ -1,8 +1,38 @@
 //! Explains to the model why an edit does not fit the file, and which text would fit.
 
-use super::{Misfit, Rung, nearest};
+use super::{Rung, nearest};
 use crate::text::{Text, diff_lines};
 use unicode_normalization::UnicodeNormalization;
+
+/// Why an edit does not fit. `say` explains it to the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Misfit {
+    /// The text does not contain `old`. `nearest` is the first line, from 1, of the most similar block. `is_stale` says
+    /// that the text has changed since the model saw it.
+    Absent { nearest: Option<u32>, old: String, is_stale: bool },
+    /// `old` is at several places. `at` has the line, from 1, at which each place begins, for at most a hundred places.
+    /// A line with two places is listed twice. `by` are the tolerances that were used.
+    Ambiguous { at: Vec<u32>, by: Vec<Rung> },
+    /// `old` and `new` are equal, or the file already has the written text.
+    Unchanged,
+    /// The text does not contain `old`, but already contains `new` at this line, from 1.
+    AlreadyApplied { at: u32 },
+    /// `old` is empty, but the file is not.
+    EmptyOld,
+    /// The file does not exist.
+    NoFile,
+    /// The file to be created already exists.
+    Exists,
+    /// Chunk `at` of `of`, counted from 1, does not fit. The misfit's `old` has the chunk's lines without the added
+    /// lines.
+    Chunk { at: usize, of: usize, misfit: Box<Misfit> },
+    /// The call replaces the text of a whole file that the model has not read.
+    Unread,
+    /// The call replaces the text of a whole file, but the text has changed since the model read it.
+    Stale,
+    /// The file cannot be changed, for this reason: for example it is read-only, open in another Neovim, or a folder.
+    Refused(String),
+}
 
 /// The most places of an ambiguous match, and the most lines of a diff, that are shown to the model.
 const SITES: usize = 10;

@@ -7,6 +7,8 @@ mod patch;
 mod plan;
 
 use super::*;
+use crate::message::CallId;
+use crate::text::Text;
 use expect_test::{Expect, expect, expect_file};
 use serde_json::Value;
 use std::fs;

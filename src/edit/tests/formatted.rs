@@ -2,6 +2,7 @@
 
 use super::super::*;
 use super::part;
+use crate::text::Text;
 use expect_test::expect;
 use proptest::prelude::*;
 
