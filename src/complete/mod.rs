@@ -2,13 +2,17 @@
 
 mod index;
 mod near;
+mod place;
 mod rank;
+mod search;
 mod token;
 #[cfg(test)]
 mod tests;
 
 pub use near::Near;
+pub use place::Place;
 pub use rank::Query;
+pub use search::{ITEMS, Search};
 pub use token::{Kind, Token, at};
 
 use crate::context::mention;
@@ -19,26 +23,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-/// The most items of an answer.
-pub const ITEMS: usize = 50;
 /// The most open and recent files that come before the keywords.
 const LATELY: usize = 3;
-/// The most entries that are read from a folder outside of the index.
-const ENTRIES: usize = 5000;
 /// An index is renewed when it is this old, or ten times as old as its walk took if that is longer.
 const FRESH: Duration = Duration::from_secs(2);
-
-/// A file or folder that a mention may name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The path as it is shown: relative to the project, or as the user began to write it. A folder's path ends in a
-    /// slash.
-    pub path: String,
-    /// The text of the mention.
-    pub text: String,
-    /// Whether the file is open or was used recently.
-    pub is_near: bool,
-}
 
 /// The keywords, such as `buffer`, that begin with the unfinished mention `query`.
 pub fn keywords(query: &str) -> impl Iterator<Item = &'static mention::Row> {
@@ -144,87 +132,4 @@ impl Files {
             chunks: self.chunks.clone(),
         }
     }
-}
-
-/// The files of a project at one moment.
-pub struct Search {
-    root: PathBuf,
-    home: Option<PathBuf>,
-    reach: Reach,
-    chunks: Vec<Arc<Chunk>>,
-}
-
-impl Search {
-    /// The places that match an unfinished mention, the best first. Blocks.
-    pub fn places(&self, query: &str, near: &Near) -> Vec<Place> {
-        let near = self.near(near);
-        if query.trim().is_empty() {
-            return self.first(&near);
-        }
-        let (folder, name) = query
-            .rsplit_once('/')
-            .map_or(("", query), |(folder, name)| (&query[..=folder.len()], name));
-        if is_elsewhere(folder) {
-            return self.of_folder(folder, name);
-        }
-        let mut places = Query::new(query).best_places(&self.chunks, &near, ITEMS);
-        places.retain(|it| it.is_near || self.is_there(&it.path));
-        if !folder.is_empty() && places.iter().all(|it| it.is_near) {
-            let mut ignored = self.of_folder(folder, name);
-            ignored.retain(|it| places.iter().all(|near| near.path != it.path));
-            places.extend(ignored);
-            places.truncate(ITEMS);
-        }
-        places
-    }
-
-    /// The files and folders that complete a typed path. Their texts have no `@`. Blocks.
-    pub fn paths(&self, typed: &str) -> Vec<Place> {
-        let (folder, name) = typed.split_at(typed.rfind('/').map_or(0, |it| it + 1));
-        let mut places = self.of_folder(folder, name);
-        for it in &mut places {
-            it.text.clone_from(&it.path);
-        }
-        places
-    }
-
-    fn is_there(&self, path: &str) -> bool {
-        self.root.join(path.trim_end_matches('/')).symlink_metadata().is_ok()
-    }
-
-    /// The places for an empty query: the near files, then the files and folders at the top of the project.
-    fn first(&self, near: &[near::File]) -> Vec<Place> {
-        let is_near = |it: &&str| near.iter().any(|near| near.is_inside && near.path == *it);
-        let mut top: Vec<&str> =
-            self.chunks.iter().flat_map(|it| it.top()).filter(|it| !is_near(it)).collect();
-        top.sort_unstable();
-        let top: Vec<Place> = top.into_iter().take(ITEMS).map(relative).collect();
-        near.iter().map(near::File::place).chain(top).take(ITEMS).collect()
-    }
-
-    /// The places in one folder that match `name`, ignored files too.
-    fn of_folder(&self, folder: &str, name: &str) -> Vec<Place> {
-        let absolute = index::absolute(&self.root, self.home.as_deref(), folder);
-        let mut entries = index::entries(&self.reach, &absolute, ENTRIES);
-        entries.sort();
-        let entries = entries.into_iter().map(|(it, is_folder)| {
-            let slash = if is_folder { "/" } else { "" };
-            let path = format!("{folder}{it}{slash}");
-            Place { text: mention::spell(&path), path, is_near: false }
-        });
-        let after = folder.len();
-        let best = Query::new(name).best(entries, move |it| &it.path[after..], ITEMS);
-        best.into_iter().collect()
-    }
-}
-
-fn relative(path: &str) -> Place {
-    Place { text: mention::write(path), path: path.to_owned(), is_near: false }
-}
-
-/// Whether the index lacks the entries of a folder: the folder lies outside of the project, or its path is not written
-/// as the index writes paths.
-fn is_elsewhere(folder: &str) -> bool {
-    let begins = ["/", "~/", "./", "../"].iter().any(|it| folder.starts_with(it));
-    begins || folder.contains("/../")
 }

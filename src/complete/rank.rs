@@ -2,7 +2,7 @@
 
 use super::index::{Chunk, Sieve, WAYS, threads};
 use super::near::File;
-use super::{Place, relative};
+use super::place::{Place, relative};
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use std::cmp::Reverse;
