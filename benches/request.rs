@@ -3,7 +3,7 @@
 use super::stream::ranked;
 use caliban::context::ledger::Ledger;
 use caliban::context::size::Limits;
-use caliban::context::{request, size};
+use caliban::context::{parts, request, size};
 use caliban::message::{
     Block, CallId, Excerpt, Input, Message, Request, Role, ToolAnswer, ToolCall,
 };
@@ -112,8 +112,8 @@ pub(crate) fn table() -> String {
         row(&format!("the same, and its body in the dialect {name}"), times(|| body(dialect)));
     }
     let counted = Session { context: 1, ..session.clone() };
-    row("the size of the next request, counted", times(|| size::of_next(&counted, 0)));
-    row("the size of the next request, never counted", times(|| size::of_next(&session, 0)));
+    row("the size of the next request, counted", times(|| parts::of_next(&counted, 0)));
+    row("the size of the next request, never counted", times(|| parts::of_next(&session, 0)));
     row("the ledger", times(|| Ledger::of(&session, 0, Limits::default())));
     rows
 }

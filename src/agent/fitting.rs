@@ -62,7 +62,7 @@ impl Fitting {
     pub(super) fn shown_size(&mut self, models: &Models, session: &Session, desk: &Desk) -> u64 {
         let tools = tools(models, session, desk);
         if session.context > 0 {
-            return size::of_next(session, tools);
+            return parts::of_next(session, tools);
         }
         let basis = Basis {
             messages: session.messages.len(),
@@ -74,7 +74,7 @@ impl Fitting {
         match &self.estimate {
             Some((known, size)) if *known == basis => *size,
             _ => {
-                let size = size::of_next(session, tools);
+                let size = parts::of_next(session, tools);
                 self.estimate = Some((basis, size));
                 size
             }
@@ -236,7 +236,7 @@ pub(super) fn switched(
 
 /// The estimated number of tokens of the next request.
 pub(super) fn size(models: &Models, session: &Session, desk: &Desk) -> u64 {
-    size::of_next(session, tools(models, session, desk))
+    parts::of_next(session, tools(models, session, desk))
 }
 
 /// As `size`, but at least the estimate of all texts of the request, which a provider may have counted wrongly.

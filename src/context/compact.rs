@@ -18,19 +18,7 @@ use crate::session::Session;
 use crate::view::grouped;
 use kept::Kept;
 use source::Source;
-use summary::Summary;
-
-/// The headings of a summary's sections, and what each section has to say.
-pub const SECTIONS: [(&str, &str); 8] = [
-    ("Goal", "what the user wants, with their own words where these matter"),
-    ("Constraints", "what the user demands, prefers or forbids"),
-    ("Done", "what is finished, with the paths of the files, and what was tested"),
-    ("In progress", "what was begun and is not finished, and how far it is"),
-    ("Decisions", "what was decided and why, and what was tried and does not work"),
-    ("Open questions", "what the user or the agent still has to answer"),
-    ("Files to re-read", "the paths whose text the next steps need"),
-    ("Next step", "the one thing to do next"),
-];
+use summary::{SECTIONS, Summary};
 
 pub const SYSTEM: &str = "You summarise the beginning of a conversation between a user and a coding agent. The agent \
     goes on with your summary and without that beginning, so the summary has everything that the agent needs: exact \

@@ -72,7 +72,7 @@ impl Ledger {
 
     /// The ledger of the session's next request. `tools` is the size of the request's tools in bytes.
     pub fn of(session: &Session, tools: u64, limits: Limits) -> Ledger {
-        let total = size::of_next(session, tools);
+        let total = parts::of_next(session, tools);
         let parts = parts::of(session, tools);
         let weights = Section::ALL.map(|section| {
             parts.iter().filter(|it| it.section == section).map(|it| it.bytes).sum::<u64>()
@@ -223,7 +223,7 @@ pub fn removal(
     if gone == 0 || line.is_empty() {
         return Err(format!("The {name} is so short that taking it out would save nothing."));
     }
-    let tokens = share(size::of_next(session, tools), gone, parts.iter().map(|it| it.bytes).sum());
+    let tokens = share(parts::of_next(session, tools), gone, parts.iter().map(|it| it.bytes).sum());
     let told = format!(
         "Dropped: the model now gets one line in place of the {name} (about {} tokens less).",
         size::rounded(tokens)

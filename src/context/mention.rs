@@ -3,16 +3,23 @@
 //! in the prompt's text too, so that the sentence still reads well.
 
 mod code;
+mod find;
 mod keyword;
+mod named;
 mod page;
+mod part;
 mod quote;
 mod symbol;
+mod table;
 #[cfg(test)]
 mod tests;
 
-pub use keyword::{Keyword, Row, TABLE};
+pub(super) use find::looks_like_path;
+pub use find::{find, open};
+pub use named::{Meant, Mention, SYMBOL};
 pub use quote::{spell, write};
-pub use symbol::{SYMBOL, offered as symbols};
+pub use symbol::offered as symbols;
+pub use table::{Keyword, Row, TABLE};
 
 use crate::message::{Excerpt, ExcerptKind};
 use crate::reach::{Reach, Reading};
@@ -22,184 +29,12 @@ use crate::tool::image::{self, Loaded};
 use crate::tool::pdf;
 use crate::tool::{Desk, Unreadable, path, walk};
 use futures::{StreamExt, stream};
-use std::collections::BTreeSet;
+use part::cut;
 
-/// The most bytes of a mentioned file that are added to the prompt. Larger files have to be read in parts.
-const LIMIT: usize = 256 * 1024;
 /// The most entries of a mentioned folder.
 const ENTRIES: usize = 500;
 /// How many mentions are read at the same time.
 const READERS: usize = 4;
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mention {
-    /// The mention as the user wrote it, with its `@`.
-    pub written: String,
-    pub path: String,
-    pub lines: Option<(u32, u32)>,
-    pub meant: Meant,
-}
-
-impl Mention {
-    fn of(path: String, lines: Option<(u32, u32)>) -> Mention {
-        Mention { written: String::new(), path, lines, meant: Meant::Path }
-    }
-}
-
-/// The meaning of a word after an `@` if no file has this name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Meant {
-    /// The path of a file that does not exist.
-    Path,
-    /// A keyword, even if there is a file with this name.
-    Keyword(Keyword),
-    /// A symbol of the project's code.
-    Symbol,
-    /// An address of the web.
-    Page,
-    /// An ordinary word, which may also be the name of a file.
-    Word,
-    /// Not a mention: a decorator, a mail address, a number.
-    Other,
-}
-
-/// The mentions of a text. An `@` counts at the beginning of a word and outside of code. A path with blanks is
-/// written `@"a b.rs"`.
-pub fn find(text: &str) -> Vec<Mention> {
-    let mut found = BTreeSet::new();
-    let mut mentions = Vec::new();
-    // the end of a quoted path, because an `@` within the quotes belongs to the path
-    let mut end = 0;
-    let lines = code::Lines::of(text);
-    let code = code::spans(&lines);
-    for (at, _) in text.match_indices('@') {
-        if at < end || !begins_word(&text[..at]) {
-            continue;
-        }
-        let span = code.get(code.partition_point(|it| it.end <= at));
-        if span.is_some_and(|it| it.start < at) {
-            continue;
-        }
-        let quoted = text[at + 1..].strip_prefix('"').and_then(quote::read);
-        end = quoted.as_ref().map_or(end, |(_, length)| at + 2 + length);
-        let mention = match quoted {
-            Some((path, length)) => {
-                in_quotes(path, &text[at + 2 + length..]).map(|(it, more)| (it, 1 + length + more))
-            }
-            None => bare(&text[at + 1..])
-                .map(|(it, length)| (Mention { meant: meant(&lines, at, &it), ..it }, length)),
-        };
-        let Some((mention, length)) = mention else { continue };
-        if found.insert((mention.path.clone(), mention.lines)) {
-            let written = text[at..at + 1 + length].to_owned();
-            mentions.push(Mention { written, ..mention });
-        }
-    }
-    mentions
-}
-
-/// The mention that is still being written at the end of `line`: the byte of its `@`, and its path so far.
-pub fn open(line: &str) -> Option<(usize, String)> {
-    let at = line.match_indices('@').map(|(at, _)| at).filter(|at| begins_word(&line[..*at]));
-    let mut end = 0;
-    let mut open = None;
-    for at in at {
-        if at < end {
-            continue;
-        }
-        let rest = &line[at + 1..];
-        open = match rest.strip_prefix('"') {
-            Some(quoted) => match quote::read(quoted) {
-                Some((_, length)) => {
-                    end = at + 2 + length;
-                    None
-                }
-                None => {
-                    return Some((at, quote::read_open(quoted)?)).filter(|_| !in_code(line, at));
-                }
-            },
-            None if rest.contains(|c: char| c.is_whitespace() || quote::ENDS.contains(c)) => None,
-            None => Some((at, rest.to_owned())),
-        };
-    }
-    open.filter(|(at, _)| !in_code(line, *at))
-}
-
-/// Whether this byte is in inline code: an odd number of backticks is before it.
-fn in_code(line: &str, at: usize) -> bool {
-    line[..at].matches('`').count() % 2 == 1
-}
-
-/// Whether an `@` after this text is at the beginning of a word.
-fn begins_word(before: &str) -> bool {
-    before.chars().next_back().is_none_or(|c| c.is_whitespace() || "([{,;\"'".contains(c))
-}
-
-/// A mention whose path is in quotes, and the number of bytes of its range of lines. `rest` is the text after the
-/// closing quote.
-fn in_quotes(path: String, rest: &str) -> Option<(Mention, usize)> {
-    let lines = rest.strip_prefix(':').and_then(|it| {
-        let end = it.find(|c: char| !(c.is_ascii_digit() || c == '-'));
-        let lines = it.split_at(end.unwrap_or(it.len())).0.trim_end_matches('-');
-        Some((range(lines)?, 1 + lines.len()))
-    });
-    let length = lines.map_or(0, |it| it.1);
-    if page::is_address(&path) {
-        return Some((Mention { meant: Meant::Page, ..Mention::of(path, None) }, 0));
-    }
-    (!path.is_empty()).then_some((Mention::of(path, lines.map(|it| it.0)), length))
-}
-
-/// A mention whose path is not in quotes, and its number of bytes. `rest` is the text after the `@`.
-fn bare(rest: &str) -> Option<(Mention, usize)> {
-    if page::is_address(rest) {
-        let length = page::length(rest);
-        let mention = Mention::of(rest[..length].to_owned(), None);
-        return Some((Mention { meant: Meant::Page, ..mention }, length));
-    }
-    let end = rest.find(|c: char| c.is_whitespace() || quote::ENDS.contains(c));
-    let word = rest[..end.unwrap_or(rest.len())].trim_end_matches(quote::TRAILING);
-    let (path, lines) = word
-        .rsplit_once(':')
-        .and_then(|(path, lines)| Some((path, Some(range(lines)?))))
-        .unwrap_or((word, None));
-    (!path.is_empty()).then_some((Mention::of(path.to_owned(), lines), word.len()))
-}
-
-/// The meaning of a word without quotes after the `@` at this byte.
-fn meant(lines: &code::Lines<'_>, at: usize, mention: &Mention) -> Meant {
-    let word = mention.path.as_str();
-    if mention.meant == Meant::Page {
-        return Meant::Page;
-    }
-    let is_address = word.contains('@') && !word.contains('/');
-    let begins = |c: char| c.is_alphabetic() || c == '_';
-    if is_address || lines.is_decorator(at, word) {
-        Meant::Other
-    } else if let Some(keyword) = Keyword::of(word).filter(|_| mention.lines.is_none()) {
-        Meant::Keyword(keyword)
-    } else if word.strip_prefix(SYMBOL).is_some_and(|it| !it.is_empty()) {
-        Meant::Symbol
-    } else if looks_like_path(word) {
-        Meant::Path
-    } else if word.trim_start_matches('.').starts_with(begins) {
-        Meant::Word
-    } else {
-        Meant::Other
-    }
-}
-
-/// A range of lines, `10-40` or `10`, counted from 1.
-fn range(text: &str) -> Option<(u32, u32)> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-    (1 <= first && first <= last).then_some((first, last))
-}
-
-/// Whether a word after an `@` was probably meant as a path, although no such file exists.
-pub(super) fn looks_like_path(path: &str) -> bool {
-    path.contains('/') || path.starts_with('~') || (path.contains('.') && !path.starts_with('.'))
-}
 
 /// The excerpt that a mention adds to the prompt, and a warning for the user before the prompt is sent.
 struct Found {
@@ -396,32 +231,6 @@ fn absent(mention: &Mention) -> Result<Option<Found>, String> {
         Meant::Word | Meant::Keyword(_) => Err(format!("`@{written}` names no file.")),
         Meant::Other | Meant::Page | Meant::Symbol => Ok(None),
     }
-}
-
-fn cut(content: String, mention: &Mention, shown: String) -> Result<Excerpt, String> {
-    let written = &mention.path;
-    let text = match mention.lines {
-        None => content,
-        Some((first, last)) => {
-            let total = content.lines().count();
-            if first as usize > total.max(1) {
-                return Err(format!(
-                    "`@{written}:{first}` is past the end: the file has {total} lines."
-                ));
-            }
-            let n = (last - first + 1) as usize;
-            content.lines().skip(first as usize - 1).take(n).collect::<Vec<_>>().join("\n")
-        }
-    };
-    if text.len() > LIMIT {
-        return Err(format!(
-            "`@{written}` has {} kB; at most {} kB can be sent. Mention a part of it: \
-                `@{written}:1-400`.",
-            text.len() / 1024,
-            LIMIT / 1024
-        ));
-    }
-    Ok(Excerpt { path: shown, lines: mention.lines, text, ..Excerpt::default() })
 }
 
 /// Lists the files in a folder and in its subfolders, two levels deep, without ignored files.

@@ -1,6 +1,6 @@
 //! The parts of the next request: what each part is, in which section of the ledger it is counted, and its bytes.
 
-use super::size;
+use super::size::{self, MOST, Scale, of_message};
 use crate::event::Item;
 use crate::message::{
     Block, Builtin, CallId, Excerpt, ExcerptKind, Message, Role, ToolAnswer, ToolCall,
@@ -199,4 +199,16 @@ impl<'a> Walk<'a> {
             parts.push(Part { at: Some(at), section: Section::Conversation, bytes, source });
         }
     }
+}
+
+/// The tokens of the next request. `tools` is the size of its tools in bytes.
+pub fn of_next(session: &Session, tools: u64) -> u64 {
+    let scale = Scale::of(session);
+    if session.context == 0 {
+        let bytes: u64 = of(session, tools).iter().map(|it| it.bytes).sum();
+        return scale.tokens(bytes);
+    }
+    let spoken = session.messages[session.beginning()..].iter().rev();
+    let unsent = spoken.take_while(|it| it.role != Role::Assistant);
+    session.context.saturating_add(scale.tokens(unsent.map(of_message).sum())).min(MOST)
 }

@@ -1,7 +1,6 @@
 //! The size of a conversation in tokens: the provider's count, plus an estimate of the messages that were not sent yet.
 //! Also the sizes at which a conversation is made shorter.
 
-use super::parts;
 use crate::edit::Format;
 use crate::message::{Block, Excerpt, Image, Input, Message, Request, Role, ToolAnswer, ToolSpec};
 use crate::provider::facts::Share;
@@ -23,7 +22,7 @@ const BYTES: u64 = 4;
 const MOST_BYTES: u64 = 16;
 /// The largest size that is used, because a provider may send any count, and a floating-point number is exact only up
 /// to 2^53.
-const MOST: u64 = 1 << 52;
+pub(super) const MOST: u64 = 1 << 52;
 
 /// The sizes, in tokens, at which a conversation is made shorter. `None` means never.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -128,18 +127,6 @@ impl Scale {
     pub fn of_text(self, text: &str) -> u64 {
         self.tokens(text.len() as u64)
     }
-}
-
-/// The tokens of the next request. `tools` is the size of its tools in bytes.
-pub fn of_next(session: &Session, tools: u64) -> u64 {
-    let scale = Scale::of(session);
-    if session.context == 0 {
-        let bytes: u64 = parts::of(session, tools).iter().map(|it| it.bytes).sum();
-        return scale.tokens(bytes);
-    }
-    let spoken = session.messages[session.beginning()..].iter().rev();
-    let unsent = spoken.take_while(|it| it.role != Role::Assistant);
-    session.context.saturating_add(scale.tokens(unsent.map(of_message).sum())).min(MOST)
 }
 
 /// The bytes of a request's texts.

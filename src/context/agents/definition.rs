@@ -1,7 +1,7 @@
 //! The text of one agent: the fields of its front matter, by the names that Caliban or Claude Code gives them, and its
 //! prompt.
 
-use super::{NamedAgent, Source};
+use super::agent::{NamedAgent, Source};
 use crate::context::commands::Allowed;
 use crate::event::{MODES, Mode, Tuning, is_agent};
 use crate::nearest;

@@ -1,6 +1,7 @@
 //! Tests which texts are agents, and what each field of their front matter means.
 
 use super::*;
+use crate::event::Mode;
 use crate::tool::tests::{Room, room};
 use expect_test::{Expect, expect};
 use rustix::fs::{CWD, Mode as Bits, mkfifoat};

@@ -1,9 +1,20 @@
 //! Reads the summary in a model's reply. No form is refused: sections are known by what their headings mean, and a text
 //! without headings is a summary too.
 
-use super::SECTIONS;
 use crate::message::{Block, Input, Reply, Stop};
 use serde_json::Value;
+
+/// The headings of a summary's sections, and what each section has to say.
+pub(super) const SECTIONS: [(&str, &str); 8] = [
+    ("Goal", "what the user wants, with their own words where these matter"),
+    ("Constraints", "what the user demands, prefers or forbids"),
+    ("Done", "what is finished, with the paths of the files, and what was tested"),
+    ("In progress", "what was begun and is not finished, and how far it is"),
+    ("Decisions", "what was decided and why, and what was tried and does not work"),
+    ("Open questions", "what the user or the agent still has to answer"),
+    ("Files to re-read", "the paths whose text the next steps need"),
+    ("Next step", "the one thing to do next"),
+];
 
 /// A summary as the model has written it.
 #[derive(Debug, PartialEq, Eq)]

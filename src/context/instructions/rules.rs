@@ -1,7 +1,8 @@
 //! The rules that a project has for other coding agents, such as `.github/copilot-instructions.md` and `.cursor/rules`.
 //! Caliban offers these rules if the project has no instruction files for Caliban.
 
-use super::{Found, Places, Reader, agents, in_folder};
+use super::reader::{Found, Places, Reader, in_folder};
+use crate::context::agents;
 use crate::tool::front;
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,8 +1,10 @@
 //! Tests which files count as instructions, in a folder made for the test.
 
 use super::*;
-use crate::reach::Folders;
+use crate::message::ExcerptKind;
+use crate::reach::{Folders, Reach};
 use expect_test::{Expect, expect};
+use std::fs;
 use tempfile::TempDir;
 
 /// Creates these files in a home folder with a project `p` and the user's configuration folder `config`.

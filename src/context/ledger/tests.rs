@@ -74,7 +74,7 @@ fn limits() -> Limits {
 fn check(session: &Session, limits: Limits, table: &Expect, line: &Expect) {
     let ledger = Ledger::of(session, 16_000, limits);
     assert_eq!(ledger.sections.iter().sum::<u64>(), ledger.total);
-    assert_eq!(ledger.total, size::of_next(session, 16_000));
+    assert_eq!(ledger.total, parts::of_next(session, 16_000));
     table.assert_eq(&ledger.table());
     line.assert_eq(&ledger.line());
 }
@@ -201,7 +201,7 @@ fn the_estimated_bytes_per_token_follow_only_plausible_counts_of_the_provider() 
         let mut session = Session { model: MODEL.into(), ..Session::default() };
         let measure = Measure { tokens, bytes };
         session.apply(&Event::Measured { model: model.into(), measure });
-        size::of_next(&session, 16_000)
+        parts::of_next(&session, 16_000)
     };
     assert_eq!(total(MODEL, 1000, 5000), 3200);
     assert_eq!(total(MODEL, 1000, 1000), 16_000);
@@ -224,13 +224,13 @@ fn the_estimated_bytes_per_token_follow_only_plausible_counts_of_the_provider() 
 #[test]
 fn messages_that_are_not_sent_yet_are_added_to_the_providers_count() {
     let mut session = Session { context: 1000, ..session() };
-    assert_eq!(size::of_next(&session, 16_000), 1000);
+    assert_eq!(parts::of_next(&session, 16_000), 1000);
     let message = Queued { id: 1, text: "x".repeat(400), context: Vec::new(), steer: false };
     session.apply(&Event::Prompted { turn: TurnId(1), message });
-    assert_eq!(size::of_next(&session, 16_000), 1100);
+    assert_eq!(parts::of_next(&session, 16_000), 1100);
     let measure = Measure { tokens: 10, bytes: 20 };
     session.apply(&Event::Measured { model: MODEL.into(), measure });
-    assert_eq!(size::of_next(&session, 16_000), 1200);
+    assert_eq!(parts::of_next(&session, 16_000), 1200);
 }
 
 /// Thoughts that the model does not get back are not counted.

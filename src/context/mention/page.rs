@@ -1,6 +1,6 @@
 //! `@https://example.org/page`: a web page. By writing the address, the user agrees that the page is fetched.
 
-use super::Mention;
+use super::named::Mention;
 use crate::message::{Excerpt, ExcerptKind};
 use crate::tool::{Desk, clip};
 use crate::view::grouped;

@@ -2,7 +2,8 @@
 //! otherwise in double quotes (`@"a b.rs"`). Within quotes, a backslash escapes `"`, `\` and `` ` ``, and `\n` and `\r`
 //! are line breaks.
 
-use super::Keyword;
+use super::named::range;
+use super::table::Keyword;
 
 /// Characters that end a path without quotes.
 pub(super) const ENDS: &str = "`\"'<>|()[]{},;";
@@ -30,7 +31,7 @@ pub fn spell(path: &str) -> String {
 }
 
 fn has_lines(path: &str) -> bool {
-    path.rsplit_once(':').is_some_and(|(_, lines)| super::range(lines).is_some())
+    path.rsplit_once(':').is_some_and(|(_, lines)| range(lines).is_some())
 }
 
 fn escaped(path: &str) -> String {

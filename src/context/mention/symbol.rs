@@ -1,14 +1,13 @@
 //! `@symbol:name`: the definitions of a symbol, found by the user's language servers.
 
+use super::find::find;
 use super::keyword::file_beside;
-use super::{Meant, Mention, cut, find};
+use super::named::{Meant, Mention, SYMBOL};
+use super::part::cut;
 use crate::message::Excerpt;
 use crate::tool::lsp::{Aspect, Finding, Question, Symbol};
 use crate::tool::{Desk, path};
 use std::path::PathBuf;
-
-/// The beginning of such a mention.
-pub const SYMBOL: &str = "symbol:";
 
 /// The most definitions that one mention adds.
 const MOST: usize = 5;

@@ -1,6 +1,6 @@
 //! Images in a request: the image itself, or a sentence that tells the model why it does not get the image.
 
-use super::fenced;
+use super::excerpt::fenced;
 use crate::message::{Block, Content, Excerpt, Image, Message, Sight};
 
 const BLIND: &str = "the image is not shown to you, because this model takes no images";

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::Trim;
-use crate::message::{Input, ToolCall};
+use crate::message::{Excerpt, ExcerptKind, Input, ToolCall};
 use expect_test::{Expect, expect};
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use super::gate::{self, Gates, may_begin};
 use super::*;
 use crate::context::ledger::Ledger;
-use crate::context::{request, size};
+use crate::context::{parts, request, size};
 use crate::event::{Measure, PlanVerdict};
 use crate::provider::dialect::{Dialect, Quirks};
 use proptest::prelude::*;
@@ -47,7 +47,7 @@ pub(super) fn assert_valid(session: &Session) {
 fn assert_adds_up(session: &Session) {
     let ledger = Ledger::of(session, 999, size::Limits::default());
     assert_eq!(ledger.sections.iter().sum::<u64>(), ledger.total);
-    assert_eq!(ledger.total, size::of_next(session, 999));
+    assert_eq!(ledger.total, parts::of_next(session, 999));
     assert!(ledger.largest.iter().map(|it| it.tokens).sum::<u64>() <= ledger.total);
 }
 

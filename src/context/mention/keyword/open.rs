@@ -1,12 +1,37 @@
 //! The keywords that mean something in the editor: buffers, the selection, lists, the clipboard.
 
-use super::{LIMIT, fitting};
 use crate::message::{Excerpt, ExcerptKind};
 use crate::reach::Reading;
 use crate::text::unseen;
 use crate::tool::scene::{Part, Scene, Thing};
 use crate::tool::{Desk, path};
+use crate::view::grouped;
 use std::path::PathBuf;
+
+/// The most bytes of the texts that one keyword adds. A larger text is cut.
+const LIMIT: usize = 256 * 1024;
+
+/// The first lines of a text that fit into the limit, and a note if lines are missing. `noun` is the subject of the
+/// note's sentence. `total` is the full number of lines if the text was cut before.
+pub(super) fn fitting(mut text: String, noun: &str, total: Option<u32>) -> (String, String) {
+    let all = text.lines().count().max(total.unwrap_or(0) as usize);
+    let is_long = text.len() > LIMIT;
+    if is_long {
+        let end = (0..=LIMIT).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
+        // if the first line alone is too long, it is cut within the line
+        text.truncate(text[..end].rfind('\n').map_or(end, |it| it + 1));
+    }
+    let kept = text.lines().count();
+    let note = if kept < all {
+        let (kept, all) = (grouped(kept as u64), grouped(all as u64));
+        format!("{noun} is cut: {kept} of {all} lines")
+    } else if is_long {
+        format!("{noun} is cut: the first {} kB of its line", LIMIT / 1024)
+    } else {
+        String::new()
+    };
+    (text, note)
+}
 
 /// The things that a part of the editor has, such as the open buffers, and how many more there are. Fails if there is
 /// none.

@@ -1,4 +1,4 @@
-use super::*;
+use super::open::fitting;
 use expect_test::{Expect, expect};
 
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
