@@ -2,14 +2,20 @@
 //! proposal was put into its buffer. When a review is settled (the user has decided on all changes of a file), the task
 //! makes the answers to the model's calls.
 
+mod answer;
+mod entry;
 mod judge;
+
+pub use answer::Verdict;
 
 use super::session_link::Handle;
 use super::wire::{Arrived, ArrivedState, Reviewed, WireHunk, WireProposal, WireWhole};
 use crate::edit::{Misfit, Proposal, Whole};
-use crate::message::{CallId, ToolAnswer};
+use crate::message::CallId;
 use crate::text::{self, Text};
 use crate::tool::Arrival;
+use answer::Answer;
+use entry::Entry;
 use judge::{is_on_disk, judge, on_disk};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -44,36 +50,6 @@ pub struct Settled {
     pub session: Option<Handle>,
     /// Receives the verdicts.
     pub done: oneshot::Sender<Vec<Verdict>>,
-}
-
-/// The answers of a settled review to the calls of one session.
-pub struct Verdict {
-    /// The session that made the proposals; `None` if it is not open here.
-    pub session: Option<Handle>,
-    pub answers: Vec<ToolAnswer>,
-    pub path: PathBuf,
-    /// The path before the file was renamed, or the proposed new path that the user rejected.
-    pub was: Option<PathBuf>,
-    /// Whether the accepted text is on disk.
-    pub saved: bool,
-    /// The file's text now; `None` if the file does not exist any more.
-    pub text: Option<Text>,
-}
-
-struct Entry {
-    session: Handle,
-    proposal: Box<Proposal>,
-    waiter: Option<oneshot::Sender<Arrival>>,
-    /// The last text of the file that the model has got since the proposal.
-    known: Option<Arc<Text>>,
-    /// Whether the user has decided on the proposal. After an undo or redo in the buffer, the user may decide again.
-    is_settled: bool,
-}
-
-impl Entry {
-    fn concerns(&self, call: &CallId) -> bool {
-        self.proposal.parts.iter().any(|part| part.call == *call)
-    }
 }
 
 /// The most decided proposals that are kept, because the user may decide on them again.
@@ -243,51 +219,6 @@ fn joined(mut answers: Vec<Answer>) -> Answer {
         }
     }
     all
-}
-
-/// The answer to a call, from the reviews of some of its files.
-struct Answer {
-    call: CallId,
-    text: String,
-    failed: bool,
-    /// How often the user has decided in which way; 0 for one decision on a whole file.
-    tally: Vec<(usize, &'static str)>,
-    /// Why the text of a file is not on disk; empty if it is.
-    unsaved: String,
-    files: usize,
-}
-
-impl Answer {
-    /// This answer without the text, which the model has got.
-    fn counts(&self) -> Answer {
-        Answer {
-            call: self.call.clone(),
-            text: String::new(),
-            tally: self.tally.clone(),
-            unsaved: self.unsaved.clone(),
-            ..*self
-        }
-    }
-
-    /// The decisions in short, as in `3 files · 3 accepted · not saved: it changed on disk too`.
-    fn summary(&self) -> String {
-        let files = (self.files > 1).then(|| format!("{} files", self.files));
-        let counted = |(count, word): &(usize, &str)| match count {
-            0 => (*word).to_owned(),
-            _ => format!("{count} {word}"),
-        };
-        let unsaved = (!self.unsaved.is_empty()).then(|| format!("not saved: {}", self.unsaved));
-        let words = files.into_iter().chain(self.tally.iter().map(counted)).chain(unsaved);
-        words.collect::<Vec<_>>().join(" · ")
-    }
-}
-
-impl From<Answer> for ToolAnswer {
-    fn from(it: Answer) -> ToolAnswer {
-        let summary = it.summary();
-        let answer = ToolAnswer::done(&it.call, it.text, summary);
-        ToolAnswer { failed: it.failed, verdict: true, ..answer }
-    }
 }
 
 /// Drops the oldest decided proposals if there are more than `MAX_SETTLED`.

@@ -32,7 +32,7 @@ pub use plan::*;
 pub use questions::*;
 pub use servers::{CheckState, Checked, Consult, Found, Unparsed};
 pub use todo::*;
-pub use verdict::{Left, ProposedText, Reason, Reviewed, WireFormatting};
+pub use verdict::{Left, ProposedText, Reason, Reviewed, WireFormatting, WireWhole};
 pub use workers::{ChosenMode, WorkerMessage};
 
 use crate::conversation::report::{Level, Status};
@@ -461,14 +461,6 @@ pub struct WireProposal {
     /// The file's new path, absolute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum WireWhole {
-    Delete,
-    Rename,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

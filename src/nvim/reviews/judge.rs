@@ -2,7 +2,8 @@
 
 use super::super::session_link::Handle;
 use super::super::wire::{Reason as WireReason, Reviewed, WireFormatting, WireWhole};
-use super::{Answer, Entry, Verdict};
+use super::answer::{Answer, Verdict};
+use super::entry::Entry;
 use crate::edit::{
     self, Back, Decided, Decision, Fate, Formatting, Outcome, Part, Reason, Reported, Revision,
     Whole,

@@ -1,10 +1,17 @@
 //! The message about the end of a review.
 
-use super::WireWhole;
 use crate::edit::Decision;
 use crate::event::{Rest, SessionId, Undecided};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum WireWhole {
+    Delete,
+    Rename,
+}
 
 /// The review of a file is settled: nothing in the file is pending any more.
 #[derive(Debug, Clone, Deserialize)]
