@@ -17,6 +17,7 @@ mod gemini;
 mod openai_responses;
 mod ollama;
 pub mod reading;
+mod secret;
 pub mod key;
 pub mod stored;
 pub mod facts;

@@ -1,7 +1,7 @@
 //! API keys that the user has entered. They are stored in the system's keyring, through the keyring's own command,
 //! otherwise in a file that only the user can read. The file also lists the providers whose keys are in the keyring.
 
-use super::key::Secret;
+use super::secret::Secret;
 use crate::regular;
 use crate::text::cause;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The vendors' models, from the vendors' own web pages in November 2026. Facts that are not on these pages are left
 //! out here.
 
-use super::{Facts, Price, ThinkingKind, UNKNOWN};
+use super::model::{Facts, Price, ThinkingKind, UNKNOWN};
 
 const K: u32 = 1024;
 const M: u32 = 1_000_000;

@@ -1,10 +1,10 @@
 //! Encodes a request for Chat Completions.
 
-use super::images::{self, content};
+use super::images::{self, content, text};
 use super::{NAME, marks, reasoning};
 use crate::message::{Block, CallId, Message, Parameter, Request, Role, ToolCall, ToolSpec};
 use crate::provider::dialect::{Quirks, fitting_id, fitting_name, nine_letter_id, replayed};
-use crate::provider::{answer_text, object, plain_text};
+use crate::provider::{answer_text, object};
 use serde_json::{Value, json};
 
 /// The longest call id that `OpenAI` accepts.
@@ -155,9 +155,4 @@ fn call(call: &ToolCall, behind: Option<&Block>, quirks: Quirks) -> Value {
 
 fn fitting(id: &CallId, quirks: Quirks) -> String {
     if quirks.short_ids { nine_letter_id(id) } else { fitting_id(id, ID) }
-}
-
-pub(super) fn text(message: &Message) -> Option<String> {
-    let texts: Vec<&str> = message.blocks.iter().filter_map(plain_text).collect();
-    (!texts.is_empty()).then(|| texts.join("\n\n"))
 }

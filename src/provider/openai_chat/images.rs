@@ -1,9 +1,13 @@
 //! A user's message with images: its content is a list of parts instead of a text.
 
-use super::encode::text;
 use crate::message::{Block, Image, Message};
 use crate::provider::{RESULTS, answered_images, data_url, plain_text};
 use serde_json::{Value, json};
+
+pub(super) fn text(message: &Message) -> Option<String> {
+    let texts: Vec<&str> = message.blocks.iter().filter_map(plain_text).collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
+}
 
 /// The content of a user's message: a text, or a list of parts if there are images. The images of tool answers come
 /// first: tool answers themselves can only have text. `None` if the message has neither text nor images.

@@ -1,7 +1,7 @@
 //! Calls without marks of their own: an object, Python or a code block at the end of a reply.
 
 use super::cursor::{self, Cursor};
-use super::{Written, tagged};
+use super::tagged::{Written, tagged};
 use crate::message::ToolSpec;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use crate::event::Delta;
 use crate::message::{Stop, Usage};
 use crate::provider::Sampled;
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn tools() -> Vec<ToolSpec> {
     let tool = |name: &str, properties: Value, required: Value| ToolSpec {
