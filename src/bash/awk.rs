@@ -1,7 +1,7 @@
 //! Whether a command of `awk` only selects and prints: its program starts no other, reads no further file and writes
 //! none. The text is not parsed. What awk would need for more may stand nowhere in it, also not in a string.
 
-use super::{Simple, Word};
+use super::simple::{Simple, Word};
 
 /// The programs that are awk.
 pub(super) const NAMES: [&str; 4] = ["awk", "gawk", "mawk", "nawk"];

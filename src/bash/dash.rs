@@ -7,7 +7,7 @@ use tree_sitter::Tree;
 
 /// The syntax tree of a line. `None` if the line is too complicated.
 pub(super) fn tree(line: &str) -> Option<Tree> {
-    let tree = super::tree(line)?;
+    let tree = super::tree::tree(line)?;
     let skipped = skipped(line, &leaves(&tree));
     if skipped.is_empty() {
         return Some(tree);
@@ -16,7 +16,7 @@ pub(super) fn tree(line: &str) -> Option<Tree> {
     for at in skipped {
         letters[at] = b'x';
     }
-    super::tree(&String::from_utf8(letters).ok()?)
+    super::tree::tree(&String::from_utf8(letters).ok()?)
 }
 
 /// The ranges of the nodes without children, in the order of the line.

@@ -1,10 +1,11 @@
 //! Commands that read what they run: from their input, from another command, or from a file that the line itself makes.
 
 use super::options::{Item, Manner};
+use super::risk::is_interpreter;
 use super::runs::{line, mention};
-use super::walk::quoted;
+use super::script::Script;
+use super::simple::{Simple, Word, base, quoted};
 use super::wrapper::is_shell;
-use super::{Script, Simple, Word, base, risk};
 
 /// Programs that take their commands from their input unless they have so many arguments without a dash.
 const READERS: &[(&str, usize)] = &[
@@ -86,7 +87,7 @@ fn reader(simple: &Simple) -> Option<String> {
         _ if is_shell(name) => has_input || operands(simple) == 0 || words.iter().any(has_s),
         _ => match READERS.iter().find(|it| it.0 == name) {
             Some((_, most)) => operands(simple) < *most,
-            None => risk::is_interpreter(name) && (has_input || words.is_empty()),
+            None => is_interpreter(name) && (has_input || words.is_empty()),
         },
     };
     is_given.then(|| name.to_owned())
@@ -161,7 +162,7 @@ fn file(simple: &Simple) -> Option<(&str, &str)> {
     let first = simple.words.first().and_then(Word::fixed)?;
     let name = base(first);
     let is_runner = is_shell(name)
-        || risk::is_interpreter(name)
+        || is_interpreter(name)
         || matches!(name, "." | "source" | "crontab")
         || matches!(name, "make" | "gmake") && simple.words.iter().any(is_file_option);
     let mut words = simple.words[1..].iter().filter_map(Word::fixed);

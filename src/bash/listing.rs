@@ -1,30 +1,8 @@
 //! Commands whose output is known in kind: names of the project's files, or words such as a commit's hash that are
 //! neither options nor paths.
 
-use super::{Script, Simple, Word};
-
-/// A command that gets names of files as further arguments: from `$(git ls-files)`, or by `xargs`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// The command without these names.
-    pub reader: Simple,
-    pub names: Names,
-}
-
-/// The names that a command prints.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Names {
-    /// The program that prints them.
-    pub by: String,
-    /// The folders in which the files are, at any depth.
-    pub folders: Vec<String>,
-    /// Patterns of which each file's name fits one.
-    pub patterns: Vec<String>,
-    /// Whether links may be among the files.
-    pub has_links: bool,
-    /// Whether a name may begin with a dash because no folder stands before it.
-    pub is_bare: bool,
-}
+use super::script::{Names, Script};
+use super::simple::{Simple, Word};
 
 /// What a substitution is known to stand for.
 pub(super) enum Output {

@@ -2,7 +2,7 @@
 
 mod table;
 
-use super::{Simple, Word};
+use super::simple::{Simple, Word};
 use table::{ALIASES, Group, Kind, TABLE, TOLD, versionless};
 pub(crate) use table::{Operands, Run, named};
 
@@ -22,6 +22,31 @@ pub(crate) struct Manner {
     aliases: &'static [Vec<&'static str>],
     /// What the program runs of the words that are no options.
     operands: Option<Operands>,
+}
+
+/// The position of the word by which a command runs another one: an option, a subcommand, or the other command itself.
+pub(super) fn at(simple: &Simple) -> Option<usize> {
+    let manner = Manner::told(simple)?;
+    let items = manner.placed(&simple.words[1..]);
+    let is_run = |it: &Run| it.is_command();
+    let option = items.iter().find_map(|(at, it)| match it {
+        Item::Option { names, .. } => manner.runs(names).iter().any(is_run).then_some(*at),
+        Item::Text(_) | Item::Open { .. } => None,
+    });
+    let operand = manner.operands().filter(|it| is_run(&it.run)).and_then(|told| {
+        let is_operand = |it: &&(usize, Item)| !matches!(it.1, Item::Option { .. });
+        let places: Vec<usize> = items.iter().filter(is_operand).map(|it| it.0).collect();
+        let verb = manner.verbs.checked_sub(1).unwrap_or(told.from);
+        let dashed = || behind_dashes(&simple.words[1..]).map(|it| it - 1);
+        let is_given = told.run != Run::Dashed || dashed().is_some();
+        places.get(told.from).and(places.get(verb)).copied().filter(|_| is_given)
+    });
+    [option, operand].into_iter().flatten().min().map(|it| it + 1)
+}
+
+/// The position behind the first `--`.
+pub(super) fn behind_dashes(words: &[Word]) -> Option<usize> {
+    words.iter().position(|it| it.fixed() == Some("--")).map(|it| it + 1)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

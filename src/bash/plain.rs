@@ -1,7 +1,7 @@
 //! Reads command lines of plain and quoted words between separators without the parser, which takes more than a
 //! microsecond for each word. A test with random lines compares the result with the parser's.
 
-use super::Word;
+use super::simple::Word;
 
 /// Words with which bash begins or continues more than a simple command.
 const RESERVED: &[&str] = &[

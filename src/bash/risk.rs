@@ -5,9 +5,10 @@
 mod table;
 mod verbs;
 
+use super::awk;
 use super::language::only_edits;
-use super::options::Manner;
-use super::{Simple, Word, awk, runs};
+use super::options::{self, Manner};
+use super::simple::{Simple, Word};
 use table::{INTERPRETERS, ROWS, Row};
 use verbs::VERBS;
 
@@ -41,7 +42,7 @@ pub fn risk(command: &Simple, from: usize) -> Option<(usize, String)> {
 /// its first `from` words, a clause for the user that says so.
 pub fn task(command: &Simple, from: usize) -> Option<String> {
     let name = command.name()?;
-    let found = [verb(command, name), runs::at(command)].into_iter().flatten();
+    let found = [verb(command, name), options::at(command)].into_iter().flatten();
     found.filter(|at| *at >= from.max(1)).min().map(|at| more(command, name, at))
 }
 

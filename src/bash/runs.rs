@@ -2,10 +2,11 @@
 //! `options.txt` tells it for most programs.
 
 use super::language::{Starts, starts};
-use super::options::{Item, Manner, Operands, Run, named};
-use super::walk::{cause, quoted};
+use super::options::{Item, Manner, Operands, Run, behind_dashes, named};
+use super::risk::is_interpreter;
+use super::script::{DEPTH, Program, Script};
+use super::simple::{INPUT, Simple, Surety, Word, base, cause, quoted, shown};
 use super::wrapper::{assigned, is_shell, unwrapped};
-use super::{DEPTH, INPUT, Program, Script, Simple, Surety, Word, base, risk, shown};
 
 /// How many arguments are tried as the beginning of a command that a program may run, and how many words of such a
 /// command are compared with rules.
@@ -68,26 +69,6 @@ fn called(program: Option<&Word>, rest: &[Word]) -> Vec<Word> {
     program.into_iter().chain(rest).cloned().collect()
 }
 
-/// The position of the word by which a command runs another one: an option, a subcommand, or the other command itself.
-pub(super) fn at(simple: &Simple) -> Option<usize> {
-    let manner = Manner::told(simple)?;
-    let items = manner.placed(&simple.words[1..]);
-    let is_run = |it: &Run| it.is_command();
-    let option = items.iter().find_map(|(at, it)| match it {
-        Item::Option { names, .. } => manner.runs(names).iter().any(is_run).then_some(*at),
-        Item::Text(_) | Item::Open { .. } => None,
-    });
-    let operand = manner.operands().filter(|it| is_run(&it.run)).and_then(|told| {
-        let is_operand = |it: &&(usize, Item)| !matches!(it.1, Item::Option { .. });
-        let places: Vec<usize> = items.iter().filter(is_operand).map(|it| it.0).collect();
-        let verb = manner.verbs.checked_sub(1).unwrap_or(told.from);
-        let dashed = || behind_dashes(&simple.words[1..]).map(|it| it - 1);
-        let is_given = told.run != Run::Dashed || dashed().is_some();
-        places.get(told.from).and(places.get(verb)).copied().filter(|_| is_given)
-    });
-    [option, operand].into_iter().flatten().min().map(|it| it + 1)
-}
-
 /// Whether a word is an option with a command that is known only later: `--to-command="$x"`.
 fn is_run(manner: &Manner, word: &Word) -> bool {
     let head = word.shown().split(['"', '\'', '$', '`', '{']).next().unwrap_or_default();
@@ -138,11 +119,6 @@ fn operands(
         let words = words[next..].to_vec();
         script.commands.push(Simple { words, surety: Surety::Guess });
     }
-}
-
-/// The position behind the first `--`.
-fn behind_dashes(words: &[Word]) -> Option<usize> {
-    words.iter().position(|it| it.fixed() == Some("--")).map(|it| it + 1)
 }
 
 /// Adds the command line that words are joined to. Without a command, `parallel` runs each word after `:::` as one.
@@ -262,7 +238,7 @@ fn noted(script: &mut Script, name: &str, text: &str, starts: Starts) {
 /// Notes the arguments of an interpreter of which the table tells nothing, and those that editors and pagers take for
 /// commands: `+!rm x`.
 pub(super) fn texts(script: &mut Script, simple: &Simple, is_told: bool) {
-    let Some(name) = simple.name().filter(|it| risk::is_interpreter(it) && !is_shell(it)) else {
+    let Some(name) = simple.name().filter(|it| is_interpreter(it) && !is_shell(it)) else {
         return;
     };
     let texts = simple.words[1..].iter().filter_map(Word::fixed);

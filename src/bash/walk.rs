@@ -3,10 +3,12 @@
 
 mod words;
 
-use super::listing::{Listed, Output, substituted};
+use super::listing::{Output, substituted};
+use super::script::{Listed, Script};
+use super::simple::{Simple, Surety, Word, cause, quoted};
 use super::variables::harmless;
 use super::word;
-use super::{Script, Simple, Surety, Word, dash, feed, runs, wrapper};
+use super::{dash, feed, runs, wrapper};
 use tree_sitter::{Node, Tree};
 
 /// How many levels of the tree are visited. A deeper tree is a doubt.
@@ -429,30 +431,4 @@ fn behind_target(redirect: Node<'_>) -> Vec<Node<'_>> {
 fn closes(redirect: Node<'_>) -> bool {
     let mut cursor = redirect.walk();
     redirect.children(&mut cursor).any(|it| matches!(it.kind(), ">&-" | "<&-"))
-}
-
-/// The part of a word because of which the word is known only when the command runs: `$PWD` in `"a $PWD"`.
-pub(super) fn cause(source: &str) -> &str {
-    let Some(at) = source.find(['$', '`']) else { return source };
-    let text = &source[at..];
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let rest = &text[1..];
-    let end = match rest.chars().next() {
-        Some('{') => text.find('}').map(|it| it + 1),
-        Some(c) if text.starts_with('$') && is_name(c) => {
-            Some(rest.find(|c| !is_name(c)).map_or(text.len(), |it| it + 1))
-        }
-        _ => None,
-    };
-    end.map_or(source, |it| &text[..it])
-}
-
-/// Quotes text of the command for a sentence: its first line, cut if it is long.
-pub(super) fn quoted(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default().trim();
-    let mut shown: String = line.chars().take(60).collect();
-    if shown.len() < text.trim().len() {
-        shown.push('…');
-    }
-    format!("`{shown}`")
 }

@@ -1,6 +1,6 @@
 //! Finds the value of a word, if the value is clear from the word's text.
 
-use super::Word;
+use super::simple::Word;
 
 /// Characters that have no special meaning in a word without quotes.
 fn is_plain(c: char) -> bool {

@@ -3,11 +3,13 @@
 mod git;
 mod table;
 
-use super::listing::{self, Listed, Names};
+use super::listing;
+use super::script::{DEPTH, Listed, Names, Script};
+use super::simple::{INPUT, Simple, Surety, Word, cause, quoted};
 use super::variables::{self, Value, harmless};
-use super::walk::{cause, quoted};
-use super::{DEPTH, INPUT, Script, Simple, Surety, Word, feed, runs};
-use table::{CHANGERS, LOADERS, RUNNERS, SHELLS, SOMETIMES, WRAPPERS, Wrapper};
+use super::{feed, runs};
+pub(super) use table::is_shell;
+use table::{CHANGERS, LOADERS, RUNNERS, SOMETIMES, WRAPPERS, Wrapper};
 
 /// Builtins after which a name in the line may mean another command, or that run what the shell remembers.
 const RENAMERS: &[&str] = &["alias", "enable", "fc", "hash"];
@@ -149,10 +151,6 @@ fn doubted(script: &mut Script, simple: &Simple, name: &str, [is_changer, is_run
     } else if name == "printf" && is_assigning() {
         script.doubt("`printf -v` sets a variable".into());
     }
-}
-
-pub(super) fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name)
 }
 
 /// Whether a name is that of the dynamic loader or of an emulator, which run the program in their arguments.

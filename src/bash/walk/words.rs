@@ -1,7 +1,7 @@
 //! Reads the words of a command from the syntax tree and the line.
 
+use super::super::simple::{Simple, Surety, Word};
 use super::super::word::{self, Part};
-use super::super::{Simple, Surety, Word};
 use super::Walk;
 use tree_sitter::Node;
 

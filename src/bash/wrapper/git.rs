@@ -1,6 +1,8 @@
 //! Git under other names, and its options before the subcommand.
 
-use super::super::{Script, Simple, Surety, Word, runs};
+use super::super::runs;
+use super::super::script::Script;
+use super::super::simple::{Simple, Surety, Word};
 
 /// Adds the subcommand of git that runs under another name: `git-push`, or an alias that a setting or a variable holds.
 /// Adds a push with further options if a setting may hold them, and the command of a remote: `ext::ssh a %S b`.

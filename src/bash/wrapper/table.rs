@@ -1,5 +1,9 @@
 //! The tables of commands that run other commands.
 
+pub(in crate::bash) fn is_shell(name: &str) -> bool {
+    SHELLS.contains(&name)
+}
+
 /// A program such as `timeout` that runs the command in its arguments. The command does the same as without the
 /// program.
 pub(super) struct Wrapper {
