@@ -1,19 +1,17 @@
 //! The rules about a command line: each of its simple commands is compared with each rule.
 
+use super::judgement::Judgement;
 use super::meaning::{self, Fit, fit, fit_arguments};
-use super::{Judgement, Origin, Rule, Rules, Target, Verdict, narrow, safe};
+use super::project::Rules;
+use super::rule::{Origin, Rule, Target, Verdict};
+use super::tree::WRITERS;
+use super::{narrow, safe};
 use crate::bash::options::Manner;
 use crate::bash::{Program, Script, Simple, Surety, Word, risk, shown, task};
 use crate::event::in_one_line;
 use crate::reach::{Reading, Writing};
 use std::cmp::Reverse;
 use std::path::{Component, Path, PathBuf};
-
-/// Programs that write, move or remove the files in their arguments.
-pub(super) const WRITERS: &[&str] = &[
-    "chmod", "chown", "cp", "dd", "install", "ln", "mkdir", "mv", "patch", "rm", "rmdir", "rsync",
-    "scp", "tar", "tee", "touch", "truncate", "unlink", "unzip",
-];
 
 /// Programs that show the names of the files in their arguments, and neither their content nor more because of an
 /// option.

@@ -1,6 +1,6 @@
 //! Programs that read each file below a folder, also through the links there.
 
-use super::Rules;
+use super::project::Rules;
 use crate::bash::options::{Item, Manner, Name};
 use crate::bash::{Script, Simple};
 use std::collections::BTreeSet;

@@ -1,7 +1,9 @@
 //! Whether an everyday command may get names of files that another command prints: `find . -name '*.rs' | xargs wc -l`.
 
 use super::commands::resolved;
-use super::{Origin, Rules, spread};
+use super::project::Rules;
+use super::rule::Origin;
+use super::spread;
 use crate::bash::{Listed, Script, Simple};
 use crate::reach::Reading;
 

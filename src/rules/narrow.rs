@@ -28,7 +28,7 @@ const VARIED: &[(&str, &[&str])] = &[
 pub(super) fn proposed(script: &Script, missing: &[&Simple]) -> String {
     match missing {
         [it] if script.doubts.is_empty() => {
-            words(it).map(|it| super::written::joined(&it)).unwrap_or_default()
+            words(it).map(|it| super::rule::joined(&it)).unwrap_or_default()
         }
         _ => String::new(),
     }

@@ -1,19 +1,13 @@
 //! The rules about connections of sandboxed commands. The sandbox's proxy checks each connection by them.
 
-use super::groups::GROUPS;
-use super::{Judgement, Origin, Rule, Rules, Target, Verdict, WrittenRule};
+use super::groups::apart;
+use super::judgement::Judgement;
+use super::project::Rules;
+use super::rule::{Origin, Rule, Target, Verdict};
+use super::written::WrittenRule;
 
 /// The ports for which a rule that names no port allows connections.
 const PORTS: [u16; 2] = [80, 443];
-
-/// The hosts of a group. The error is a sentence without a full stop.
-pub(super) fn group(name: &str) -> Result<Vec<String>, String> {
-    let found = GROUPS.iter().find(|it| it.0 == name);
-    let names = || GROUPS.iter().map(|it| format!("`{}`", it.0)).collect::<Vec<_>>().join(", ");
-    let hosts = found
-        .ok_or_else(|| format!("group = `{name}` is not a group. The groups are {}", names()))?;
-    Ok(hosts.1.iter().map(|it| (*it).to_owned()).collect())
-}
 
 /// Whether a text is one host, with or without a port, as a rule writes it.
 pub fn is_host(text: &str) -> bool {
@@ -117,16 +111,9 @@ fn meant(named: &str) -> (&str, Vec<u16>) {
     (host, port.map_or(PORTS.to_vec(), |it| vec![it]))
 }
 
-/// A host and its port, if one is named. An IPv6 address is in brackets.
-pub(super) fn apart(named: &str) -> (&str, Option<u16>) {
-    match named.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
-        _ => (named, None),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::groups::GROUPS;
     use super::*;
 
     fn rule(verdict: &str, host: Option<&str>, group: Option<&str>) -> Result<Rule, String> {

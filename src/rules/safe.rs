@@ -1,7 +1,8 @@
 //! Everyday commands that only read, build or test. If the sandbox is complete, they run without a question, except
 //! with arguments that `bash::risk` lists because they write files or run other programs.
 
-use super::{Origin, Rule, WrittenRule};
+use super::rule::{Origin, Rule};
+use super::written::WrittenRule;
 use crate::bash::{Simple, Word, risk};
 
 /// The first words of the commands. None of them changes files of the project by itself.

@@ -2,9 +2,9 @@
 
 mod scope;
 
-use super::Rules;
 use super::commands::resolved;
-use super::tree::{Tree, fits};
+use super::project::{Rules, Tree};
+use super::tree::fits;
 use crate::bash::{Script, Simple};
 use crate::reach::{Reach, Reading};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};

@@ -1,49 +1,20 @@
 //! What the words of a command stand for in the tree of files: the names that a pattern matches, and the files to which
 //! links lead.
 
-use super::Rules;
-use super::commands::WRITERS;
+use super::project::{Rules, Tree};
 use crate::bash::{Script, Simple, Word};
 use crate::reach::{Reading, Writing};
 use crate::text::unseen;
 use std::path::{Path, PathBuf};
 
+/// Programs that write, move or remove the files in their arguments.
+pub(super) const WRITERS: &[&str] = &[
+    "chmod", "chown", "cp", "dd", "install", "ln", "mkdir", "mv", "patch", "rm", "rmdir", "rsync",
+    "scp", "tar", "tee", "touch", "truncate", "unlink", "unzip",
+];
+
 /// The most names for which one pattern may stand. Nobody can judge more.
 const MOST: usize = 2_000;
-
-/// A file that git's index names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tracked {
-    pub path: PathBuf,
-    /// Whether the file differs from what the index knows of it.
-    pub is_changed: bool,
-}
-
-/// The files as a command will see them. The rules themselves read no disk.
-pub trait Tree: Send + Sync {
-    /// The names in a folder, each with whether it is a folder itself. None if it is no folder; `None` if there are too
-    /// many.
-    fn entries(&self, folder: &Path) -> Option<Vec<(String, bool)>>;
-
-    /// The names in a folder, as in `entries`.
-    fn names(&self, folder: &Path) -> Option<Vec<String>> {
-        Some(self.entries(folder)?.into_iter().map(|it| it.0).collect())
-    }
-
-    /// Of the files that git's index names in the repository around a folder, those for which `keep` holds. `None` if there
-    /// is no index, or one that cannot be read.
-    fn tracked(&self, folder: &Path, keep: &mut dyn FnMut(&Path) -> bool) -> Option<Vec<Tracked>>;
-
-    /// The lines of the files in a folder that tell git and searches what to leave out.
-    fn ignored(&self, folder: &Path) -> Vec<String>;
-
-    /// Whether there is something at this path, be it a link that leads nowhere.
-    fn is_there(&self, path: &Path) -> bool;
-
-    /// All spellings of a path that occur while its links are followed: first the given path, last the real path. None
-    /// if the links form a loop.
-    fn trail(&self, path: &Path) -> Vec<PathBuf>;
-}
 
 impl Rules {
     /// The commands for which a command may stand, once the shell has replaced its patterns by names, in each folder in

@@ -1,6 +1,7 @@
 //! Rules in the form in which the user writes them, in the settings and in a project's file, and the examples in them.
 
-use super::{Pattern, Rule, Target, Verdict, network};
+use super::groups::{apart, group};
+use super::rule::{Origin, Pattern, REMOTE, Rule, Target, Verdict, is_plain};
 use crate::bash::Script;
 use crate::nearest;
 use ignore::gitignore::GitignoreBuilder;
@@ -9,32 +10,6 @@ use std::fmt;
 
 /// The most rules of one place.
 const MOST: usize = 1_000;
-
-/// Where a rule is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    Settings,
-    /// In the project's file. Its rules may allow only if the user has agreed to the file's text.
-    Project,
-    /// Stored when the user answered “always” to a question.
-    Always,
-    /// Caliban's own list of everyday commands.
-    Safe,
-    /// The field `allowed-tools` of a slash command. It limits the model and allows nothing by itself.
-    Limit,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Origin::Settings => "your settings",
-            Origin::Project => ".caliban/permissions.toml",
-            Origin::Always => "you chose always",
-            Origin::Limit => "allowed-tools",
-            Origin::Safe => "an everyday command",
-        })
-    }
-}
 
 /// A rule as the user writes it. Exactly one of `allow`, `ask` and `deny` is set; its value is a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,9 +46,6 @@ pub struct WrittenRule {
 
 /// The tools for which there are rules.
 const TOOLS: [&str; 4] = ["shell", "edit", "fetch", "network"];
-
-/// The beginning of the names of all tools of servers.
-const REMOTE: &str = "mcp__";
 
 /// The valid rules, and the problems of the others as sentences that begin with `place`. If a rule that asks or denies
 /// is not valid, every call needs consent.
@@ -262,7 +234,7 @@ impl WrittenRule {
         }
         match (&self.host, &self.group) {
             (Some(_), Some(_)) => Err("give `host` or `group`, not both".to_owned()),
-            (None, Some(name)) => network::group(name),
+            (None, Some(name)) => group(name),
             (Some(it), None) => connection(it).map(|it| vec![it]),
             (None, None) if verdict == Verdict::Allow => {
                 Err("a rule that allows network needs `host` or `group`".to_owned())
@@ -296,30 +268,11 @@ impl Rule {
             Target::Fetch(_) => self.is_about_host(example),
             Target::Remote(_) => self.is_about_remote(example),
             Target::Network(_) => {
-                let (host, port) = network::apart(example);
+                let (host, port) = apart(example);
                 self.is_about_connection(host, port.unwrap_or(443))
             }
         }
     }
-}
-
-/// Whether a rule with this name applies to a tool of a server. `mcp__server` stands for all tools of the server, and `*`
-/// for any characters.
-pub(super) fn is_remote(wanted: &str, tool: &str) -> bool {
-    let is_server = !wanted[REMOTE.len().min(wanted.len())..].contains("__");
-    is_like(wanted, tool) || is_server && is_like(&format!("{wanted}__*"), tool)
-}
-
-/// Whether a text fits a pattern in which `*` stands for any characters.
-fn is_like(pattern: &str, text: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
-    let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
-    let Some(inner) = text.strip_prefix(head).and_then(|it| it.strip_suffix(tail)) else {
-        return false;
-    };
-    let after = |text: &'_ str, part: &str| text.find(part).map(|at| at + part.len());
-    let mut left = inner;
-    middle.split('*').all(|part| after(left, part).map(|at| left = &left[at..]).is_some())
 }
 
 /// The words of a command in a rule. A word in quotes may contain blanks.
@@ -344,20 +297,6 @@ fn not_words(command: &str) -> String {
     format!(
         "command = `{command}` is not a single command with fixed words. Name its first words, such as `git push`"
     )
-}
-
-/// Whether a word needs no quotes, or is the `*` of a rule.
-fn is_plain(word: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,^".contains(c);
-    word == "*" || !word.is_empty() && word.chars().all(is_plain)
-}
-
-/// Joins words to a command. A word is quoted if bash would otherwise change it.
-pub(super) fn joined(words: &[String]) -> String {
-    let quoted = |it: &String| {
-        if is_plain(it) { it.clone() } else { format!("'{}'", it.replace('\'', r"'\''")) }
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// The pattern for files. In a rule that asks or denies, the pattern ignores case, because some file systems do.
@@ -395,7 +334,7 @@ fn connection(text: &str) -> Result<String, String> {
         )
     };
     let lower = host(text)?;
-    let (name, port) = network::apart(&lower);
+    let (name, port) = apart(&lower);
     let rest = name.strip_prefix("*.").unwrap_or(name);
     let is_name = url::Host::parse(rest).is_ok_and(|it| it.to_string() == rest);
     let has_bad_port = name.len() < lower.len() && port.is_none_or(|it| it == 0);
