@@ -1,11 +1,12 @@
 //! For `:checkhealth`: tries, inside a sandbox, the actions that the sandbox has to forbid. Each line of the output has
 //! a verdict (`holds` or `open`), a tab and a sentence.
 
+use super::descriptor;
 #[cfg(target_os = "linux")]
 use super::layers::{Layer, Layers};
+use super::limits::{self, CHECK, Sandbox, Strength, probed};
 #[cfg(target_os = "linux")]
 use super::network;
-use super::{CHECK, Sandbox, Strength, descriptor, probed};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions, Permissions};
@@ -52,7 +53,7 @@ fn prepared(serve: fn(TcpListener)) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let _socket = UnixListener::bind(folder.path().join("socket"))?;
     let mut tries = Command::new(program);
-    tries.args([CHECK, super::name(strength)]).arg(folder.path());
+    tries.args([CHECK, limits::name(strength)]).arg(folder.path());
     tries.arg(listener.local_addr()?.to_string());
     // the process in the sandbox tries to signal the editor, as an example of a process outside
     tries.arg(std::os::unix::process::parent_id().to_string());
@@ -105,7 +106,7 @@ fn layered(_folder: &Path) -> io::Result<bool> {
 
 /// Runs this program again in the sandbox. Returns only an error.
 fn confined(strength: &str, rest: &[String]) -> String {
-    let is_full = strength == super::name(Strength::Full);
+    let is_full = strength == limits::name(Strength::Full);
     let below = |it: &str| Path::new(&rest[0]).join(it);
     let sandbox = Sandbox {
         strength: if is_full { Strength::Full } else { Strength::Plain },

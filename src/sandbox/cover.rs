@@ -1,7 +1,7 @@
 //! Puts this program in the place of git, in the namespaces of a command (see `gate`).
 
 use super::gate::{CHANNEL, FOLDER, Gate, ORDER, place};
-use super::namespaces::{NONE, make_read_only, mounted};
+use super::mounts::{NONE, make_read_only, mounted};
 use nix::mount::MsFlags;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

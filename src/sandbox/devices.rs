@@ -1,7 +1,7 @@
 //! Gives this process a `/dev` of its own, with few devices and without the terminals of other programs. Who can open a
 //! terminal reads the keys that the user types there, and draws on the user's screen.
 
-use super::namespaces::{NONE, held, in_place_of, mounted, reopened};
+use super::mounts::{NONE, held, in_place_of, mounted, reopened};
 use nix::mount::{MsFlags, mount};
 use std::fs;
 use std::io::{self, IsTerminal};

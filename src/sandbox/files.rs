@@ -1,8 +1,8 @@
 //! Restricts with Landlock which files this process may write. Also keeps the command from signalling and tracing
 //! processes outside, as far as the kernel can.
 
-use super::Strength;
 use super::devices::{DEV, DEVICES, SHARED};
+use super::limits::Strength;
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetStatus, Scope, path_beneath_rules,

@@ -30,7 +30,7 @@ pub struct Layer {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::super::namespaces::{held, reopened};
+    use super::super::mounts::{held, reopened};
     use super::{Layer, Layers};
     use nix::mount::{MsFlags, mount};
     use rustix::fs::{Mode, OFlags};

@@ -1,28 +1,25 @@
 //! Gives the process namespaces of its own: a view of the file system in which secrets are hidden and protected files
 //! cannot be written, and a network in which it can connect only to itself.
 
-use super::Sandbox;
 use super::devices::{self, SHARED, TERMINALS};
 use super::gate::{CHANNEL, Gate};
-use super::network::{Files, Held};
+use super::held::{Files, Held};
+use super::limits::Sandbox;
+use super::mounts::{NONE, held, in_place_of, make_read_only, mounted, over_itself, reopened};
 use super::sockets;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
 };
-use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{getgid, getuid};
-use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeSet;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The index of the loopback device in a new network namespace.
 const LOOPBACK: i32 = 1;
-pub(super) const NONE: Option<&str> = None;
-
 pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     let folder = env::current_dir();
     let sockets = sockets::outside(folder.as_deref().ok(), sandbox.holder)?;
@@ -111,36 +108,6 @@ fn unshared(flags: CloneFlags) -> Result<(), String> {
     map("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 
-/// Mounts another folder in the place of one that all programs share. The kept entries of the shared folder stay in
-/// place.
-pub(super) fn in_place_of(
-    place: &Path,
-    kept: &[PathBuf],
-    mounting: impl FnOnce() -> Result<(), String>,
-) -> Result<(), String> {
-    let entries = kept.iter().filter(|it| it.parent() == Some(place) && it.exists());
-    let all: Vec<_> = entries.cloned().map(held).collect::<Result<_, _>>()?;
-    mounting()?;
-    all.iter().try_for_each(|(path, open)| reopened(path, open))
-}
-
-/// A path with an open descriptor, by which it can be mounted when another mount covers it.
-pub(super) fn held(path: PathBuf) -> Result<(PathBuf, OwnedFd), String> {
-    let open = rustix::fs::open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-    open.map_err(|it| format!("{}: {it}", path.display())).map(|open| (path, open))
-}
-
-/// Mounts what a descriptor holds at its path, where nothing else may be.
-pub(super) fn reopened(path: &Path, open: &OwnedFd) -> Result<(), String> {
-    let source = format!("/proc/self/fd/{}", open.as_raw_fd());
-    let is_folder = Path::new(&source).is_dir();
-    let parents = path.parent().map_or(Ok(()), fs::create_dir_all);
-    let make = || if is_folder { fs::create_dir_all(path) } else { fs::write(path, "") };
-    let made = parents.and_then(|()| make());
-    made.map_err(|it| format!("{}: {it}", path.display()))?;
-    mounted(path, Some(&source), NONE, MsFlags::MS_BIND | MsFlags::MS_REC)
-}
-
 /// The folders that may be neither renamed nor replaced: also those on the way to a fixed path, so that nobody can put
 /// another path in its place.
 fn pinned(sandbox: &Sandbox) -> BTreeSet<PathBuf> {
@@ -160,16 +127,6 @@ fn pinned(sandbox: &Sandbox) -> BTreeSet<PathBuf> {
     };
     all.retain(|it| it.exists() && !is_fixed(it));
     all
-}
-
-pub(super) fn mounted(
-    on: impl AsRef<Path>,
-    what: Option<&str>,
-    kind: Option<&str>,
-    flags: MsFlags,
-) -> Result<(), String> {
-    let on = on.as_ref();
-    mount(what, on, kind, flags, NONE).map_err(|it| format!("{}: {it}", on.display()))
 }
 
 /// Makes all mounts read-only except those of the writable paths, which become separate mounts. Landlock does not
@@ -202,12 +159,6 @@ fn unescaped(text: &str) -> PathBuf {
     PathBuf::from(marks.iter().fold(text.to_owned(), |text, (mark, c)| text.replace(mark, c)))
 }
 
-/// Mounts a path over itself, so that the path can be neither renamed nor replaced.
-fn over_itself(path: &Path) -> Result<(), String> {
-    mount(Some(path), path, NONE, MsFlags::MS_BIND | MsFlags::MS_REC, NONE)
-        .map_err(|it| format!("{}: {it}", path.display()))
-}
-
 /// Whether there is a file or folder at this path. An error counts as neither.
 fn is_there(path: &Path) -> Result<bool, String> {
     path.try_exists().map_err(|it| format!("{}: {it}", path.display()))
@@ -216,26 +167,6 @@ fn is_there(path: &Path) -> Result<bool, String> {
 fn make_fixed(path: &Path) -> Result<(), String> {
     over_itself(path)?;
     make_read_only(path)
-}
-
-/// Makes a mount read-only. Keeps the mount's other restrictions, because a process inside the namespace may not remove
-/// them.
-pub(super) fn make_read_only(path: &Path) -> Result<(), String> {
-    let failed = |it: &dyn std::fmt::Display| format!("{}: {it}", path.display());
-    let kept = statvfs(path).map_err(|it| failed(&it))?.flags();
-    let pairs = [
-        (FsFlags::ST_NOSUID, MsFlags::MS_NOSUID),
-        (FsFlags::ST_NODEV, MsFlags::MS_NODEV),
-        (FsFlags::ST_NOEXEC, MsFlags::MS_NOEXEC),
-        (FsFlags::ST_NOATIME, MsFlags::MS_NOATIME),
-        (FsFlags::ST_NODIRATIME, MsFlags::MS_NODIRATIME),
-        (FsFlags::ST_RELATIME, MsFlags::MS_RELATIME),
-    ];
-    let mut flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
-    for (_, flag) in pairs.iter().filter(|it| kept.contains(it.0)) {
-        flags |= *flag;
-    }
-    mounted(path, NONE, NONE, flags)
 }
 
 /// Hides a path. Of a folder, the holes stay visible.

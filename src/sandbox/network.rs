@@ -3,11 +3,12 @@
 //! servers of commands, and no command reaches the servers of this machine. The same process holds the layers over the
 //! caches of build tools (see `layers`), which all commands of the conversation see.
 
+pub use super::held::{Files, Held};
+
 use super::descriptor;
 use super::layers::Layers;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
-use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,25 +22,6 @@ use tokio::process::{Child, Command};
 
 /// The argument that makes this program the holder of a network.
 pub const ARGUMENT: &str = "sandbox-network";
-
-/// What the holder holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
-    /// Whether the commands have a network of their own.
-    pub network: bool,
-    pub files: Files,
-}
-
-/// The files that the commands see.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Files {
-    /// Those of the system.
-    Real,
-    /// Those of the system, with layers.
-    Layered(Layers),
-    /// What the commands of the conversation with this holder see.
-    Of(u32),
-}
 
 /// What the holder says when it is ready.
 const WITHOUT_LAYERS: u8 = 0;

@@ -1,7 +1,7 @@
 //! The limits of a command as a profile of Seatbelt, the sandbox of macOS. The last rule of a profile that fits an
 //! operation decides.
 
-use super::Sandbox;
+use super::limits::Sandbox;
 use std::path::{Path, PathBuf};
 
 /// What each command may do. It may not use the system's services that start programs or give out keys: a program that
