@@ -1,12 +1,32 @@
 //! A call in one line: the mark of its fold, the tool's name and the arguments, and the words at the line's right end.
 
-use super::lines::{ARGUMENT, MORE, Shown, clean, clip, flat, mark, time};
-use super::{Tool, diff};
+use super::diff;
+use super::lines::{ARGUMENT, LINE, MORE, Shown, clean, clip, flat, mark, time};
+use super::tool::Tool;
 use crate::message::{Builtin, Input, ToolAnswer, ToolCall};
 use crate::text::unseen;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::ops::Range;
+
+/// The lines under an opened call, below the lines of its diffs.
+pub(super) fn opened(tool: &Tool, diff: Vec<String>, limit: usize) -> Vec<String> {
+    let mut lines = diff;
+    lines.extend(why_outside(tool));
+    match &tool.answer {
+        Some(ToolAnswer { shown: Some(shown), .. }) => {
+            lines.extend(shown.0.iter().map(|it| flat(it)));
+        }
+        Some(answer) => lines.extend(clean(&answer.text).lines().map(str::to_owned)),
+        None => lines.extend(tool.live.lines().map(str::to_owned)),
+    }
+    if lines.len() > limit {
+        let more = lines.len() - limit;
+        lines.truncate(limit);
+        lines.push(format!("… {more} more lines"));
+    }
+    lines.iter().map(|it| format!("    {}", clip(it, LINE))).collect()
+}
 
 /// The argument of a command that runs outside of the sandbox: the model's reason.
 const OUTSIDE: &str = "outside_sandbox";

@@ -1,7 +1,7 @@
 //! The diffs under an opened edit: their lines, and the numbers and signs of these lines as data for the editor.
 
-use super::Tool;
 use super::lines::{Shown, clean};
+use super::tool::Tool;
 use crate::message::{Builtin, DiffHunk, FileDiff, Input, Kind, ToolCall};
 use crate::text::unseen;
 use serde::Serialize;

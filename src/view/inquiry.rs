@@ -1,20 +1,13 @@
 //! The model's questions to the user in the chat: one at a time, with numbered options.
 
+use super::blocks::{Content, Shape, View};
+use super::lines;
 use super::question::{Keys, Question};
-use super::{Content, Shape, Tone, View, lines};
+use super::tool::Tone;
 use crate::event::Event;
 use crate::message::inquiry::Question as Asked;
 use crate::message::{CallId, Given, Inquiry, ToolAnswer};
 use crate::session::NO_ANSWER;
-
-/// The model's questions that are open.
-#[derive(Debug, Default)]
-pub(super) struct Asking {
-    /// The questions, and the call that asks them.
-    open: Option<(CallId, Inquiry)>,
-    /// The block that shows the next question.
-    pub(super) shown: Option<usize>,
-}
 
 impl View {
     pub(super) fn answered_now(&mut self, answer: &ToolAnswer, now_ms: u64) {

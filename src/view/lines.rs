@@ -1,7 +1,6 @@
 //! The chat's lines for each kind of block.
 
-use super::{Tool, call_line};
-use crate::message::{Block as Part, Excerpt, ExcerptKind, ToolAnswer};
+use crate::message::{Block as Part, Excerpt, ExcerptKind};
 use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
 use crate::text::{grouped, unseen};
@@ -16,7 +15,7 @@ const PROMPT: usize = 300;
 /// The most lines of a plan that are shown with the user's comment on them.
 const QUOTED: usize = 3;
 /// The most characters of one line of a prompt or a result that are painted.
-const LINE: usize = 2000;
+pub(super) const LINE: usize = 2000;
 
 /// The blocks of a reply as the chat shows them: blocks in the provider's own format are left out, and the texts before
 /// and after such a block are joined.
@@ -297,25 +296,6 @@ pub(super) fn clip(text: &str, limit: usize) -> String {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
-}
-
-/// The lines under an opened call, below the lines of its diffs.
-pub(super) fn opened(tool: &Tool, diff: Vec<String>, limit: usize) -> Vec<String> {
-    let mut lines = diff;
-    lines.extend(call_line::why_outside(tool));
-    match &tool.answer {
-        Some(ToolAnswer { shown: Some(shown), .. }) => {
-            lines.extend(shown.0.iter().map(|it| flat(it)));
-        }
-        Some(answer) => lines.extend(clean(&answer.text).lines().map(str::to_owned)),
-        None => lines.extend(tool.live.lines().map(str::to_owned)),
-    }
-    if lines.len() > limit {
-        let more = lines.len() - limit;
-        lines.truncate(limit);
-        lines.push(format!("… {more} more lines"));
-    }
-    lines.iter().map(|it| format!("    {}", clip(it, LINE))).collect()
 }
 
 /// More output of a running command, indented so that it can be appended under the command's line.

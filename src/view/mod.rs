@@ -1,6 +1,7 @@
 //! The chat as blocks of lines, made from the events of a session and the progress between them. The view remembers
 //! what the editor has painted, so that only changes are painted.
 
+mod blocks;
 mod call_line;
 mod calls;
 mod diff;
@@ -13,142 +14,28 @@ mod question;
 mod reply;
 mod runs;
 mod second_person;
+mod team;
+mod tool;
 mod workers;
 #[cfg(test)]
 mod tests;
 
 pub use crate::text::grouped;
+pub use blocks::{Shape, View};
 pub use call_line::{CallLine, begun, called};
 pub use diff::DiffRows;
 pub use lines::{clean, sized, sized_together};
-pub use paint::{Asks, BlockUpdate, Shape, WorkerRow};
+pub use paint::BlockUpdate;
+pub use question::Asks;
+pub use team::WorkerRow;
 
 use crate::event::{Delta, End, Event, Queued};
 use crate::message::{Block as Part, CallId, Message, Role, ToolCall};
 use crate::session::{self, Consult, MAX_CALLS, Session, is_over_limit};
-use calls::Tool;
-use lines::Thought;
+use blocks::{Block, Content, Sent};
 use question::{Keys, Question};
-use std::collections::{BTreeSet, HashMap, HashSet};
-
-/// The most lines of a running command's output that are shown before it ends.
-const LIVE_LINES: usize = 400;
-/// The most lines of an opened result that are painted.
-const OPEN_LINES: usize = 2000;
-
-/// One block of the transcript.
-#[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
-struct Block {
-    shape: Shape,
-    content: Content,
-    /// Virtual text at the right end of the block's first line, and its meaning.
-    right: String,
-    tone: Tone,
-    /// Virtual lines under the block.
-    below: Vec<String>,
-    call: Option<CallId>,
-    done: bool,
-    /// Whether an empty line separates the block from the one above.
-    gap: bool,
-    /// Whether the block is left out: a call of a closed run, or the place of a run that has not been folded.
-    hidden: bool,
-    /// Whether the block is a call that is left out because a question says the same.
-    covered: bool,
-    sent: Sent,
-}
-
-/// The meaning of the words at the right end of a call's line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tone {
-    Plain,
-    Failed,
-    Running,
-    /// The call waits for the user.
-    Waits,
-}
-
-#[derive(Debug, Clone)]
-enum Content {
-    /// Text that grows at its end. Blanks and empty lines at the end are not painted until more text follows.
-    Stream {
-        text: String,
-    },
-    /// The model's thoughts, painted only while the block is open.
-    Thinking {
-        text: String,
-        open: bool,
-        time: Thought,
-        /// Whether the thought belongs to a folded run of calls.
-        in_run: bool,
-    },
-    Tool(Box<Tool>),
-    /// The line of a folded run of calls. It is hidden until the run is folded.
-    Run(runs::Run),
-    Question(Box<Question>),
-    Lines(Vec<String>),
-    /// Why a turn failed, and what to do.
-    Failure {
-        lines: Vec<String>,
-        /// How many bytes at the beginning of each line say why.
-        heads: Vec<usize>,
-    },
-    /// The newest list. Its last lines are items on which keys act.
-    List {
-        lines: Vec<String>,
-        items: u32,
-    },
-    /// A compaction: the sentence for the user, and the hand-off, which is painted only while the block is open.
-    Boundary {
-        told: String,
-        handoff: String,
-        open: bool,
-    },
-    Gone,
-}
-
-/// The part of a block that the editor has painted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Sent {
-    exists: bool,
-    /// The number of painted bytes of a stream's text or of a running command's output.
-    bytes: usize,
-    current: bool,
-    done: bool,
-}
-
-#[derive(Debug, Default)]
-pub struct View {
-    blocks: Vec<Block>,
-    dirty: BTreeSet<usize>,
-    /// The index of the topmost block that is painted or will be in the next paint. In a long chat the end is painted
-    /// first.
-    top: usize,
-    /// The block to which arriving text is added.
-    live: Option<usize>,
-    /// The beginning of an escape sequence whose end has not arrived.
-    unfinished: String,
-    calls: HashMap<CallId, usize>,
-    /// The blocks of the calls without an answer.
-    unanswered: BTreeSet<usize>,
-    inquiry: inquiry::Asking,
-    /// The open question that is about no call of the turn.
-    consulted: Option<CallId>,
-    /// The questions that wait until the one that is shown is answered, by the ids of their calls.
-    waiting: Vec<(CallId, Question)>,
-    plan: Option<plan::Waiting>,
-    workers: workers::Team,
-    /// The call that shows the current todo list. Only this call is open unless the user opens others.
-    todo: Option<usize>,
-    /// The blocks of the arriving reply. They are completed or removed when the reply ends.
-    arriving: Vec<usize>,
-    /// The number of calls of the arriving reply so far.
-    begun: usize,
-    /// The blocks whose updates were sent to the editor but not acknowledged yet, each with the state that counts as
-    /// painted after the acknowledgement.
-    out: Vec<(usize, Sent)>,
-    reset: bool,
-}
+use std::collections::HashSet;
+use tool::Tone;
 
 impl View {
     /// The chat of a session in which no turn runs.

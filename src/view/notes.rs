@@ -1,8 +1,9 @@
 //! Sentences for the user in the chat: notices, notes for the model (reworded so that they address the user), and the
 //! lines that mark compactions.
 
-use super::workers::HELD;
-use super::{Block, Content, Part, Shape, View, lines, second_person};
+use super::blocks::{Block, Content, Shape, View};
+use super::team::HELD;
+use super::{Part, lines, second_person};
 use crate::event::{Event, Mode, Tuning};
 use crate::message::{Excerpt, ExcerptKind};
 use crate::session::{self, is_for_both, is_held};

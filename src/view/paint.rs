@@ -1,13 +1,14 @@
 //! Turns changed blocks into updates for the editor.
 
-use super::call_line::{CallLine, Line, tool as call_line};
-use super::calls::Tool;
-use super::question::Question;
-use super::{Block, Content, DiffRows, OPEN_LINES, Sent, Tone, View, diff, lines};
+use super::blocks::{Block, Content, OPEN_LINES, Sent, Shape, View};
+use super::call_line::{CallLine, Line, opened, tool as call_line};
+use super::diff::{self, DiffRows};
+use super::lines;
+use super::question::{Asks, Question};
+use super::team::WorkerRow;
+use super::tool::{Tone, Tool};
 use crate::message::CallId;
 use serde::Serialize;
-
-pub use super::workers::WorkerRow;
 
 /// The most bytes of one paint message. A larger one would delay the keys that the user types.
 const PIECE: usize = 8 * 1024;
@@ -18,24 +19,6 @@ const ABOVE: usize = 32 * 1024;
 const THOUGHT: usize = 8 * 1024;
 /// The number of bytes that a block without text is counted as in a paint message.
 const BLOCK: usize = 64;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Shape {
-    User,
-    Text,
-    Thinking,
-    /// The place at which the conversation was compacted.
-    Boundary,
-    Tool,
-    Ask,
-    /// The block that says that a plan waits for the user.
-    Plan,
-    Notice,
-    Error,
-    Intro,
-}
 
 /// A change to one block of the transcript. An unknown `id` is a new block; blocks are in the order of their ids. A
 /// block's lines include the empty line that separates the block from the one above, if there is one.
@@ -106,17 +89,6 @@ pub struct BlockUpdate {
     /// Whether the block is removed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
-}
-
-/// A question of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Asks {
-    /// Which of the call's questions it is, from 0.
-    pub question: u32,
-    pub options: u32,
-    /// Whether several options may be chosen.
-    pub multiple: bool,
 }
 
 impl BlockUpdate {
@@ -387,7 +359,7 @@ fn painted(block: &Block) -> Painted {
             if tool.open && tool.rows.is_empty() {
                 let (diff, found) = diff::shown(tool, whole.len());
                 rows = found;
-                whole.extend(lines::opened(tool, diff, OPEN_LINES));
+                whole.extend(opened(tool, diff, OPEN_LINES));
                 live = tool.live.len();
             }
         }

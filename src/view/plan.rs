@@ -1,19 +1,10 @@
 //! The plan that waits for the user: the words in its call's line, and a block at the end of the chat.
 
-use super::{Content, Shape, Tone, View};
+use super::blocks::{Content, Shape, View, Waiting};
+use super::tool::Tone;
 use crate::event::{Event, PlanVerdict};
 use crate::message::CallId;
 use crate::session::PLAN_REPLACED;
-
-/// The plan that waits.
-#[derive(Debug)]
-pub(super) struct Waiting {
-    call: CallId,
-    /// Whether another plan waited before.
-    replaces: bool,
-    /// The block that says that the plan waits.
-    shown: Option<usize>,
-}
 
 impl View {
     pub(super) fn planned(&mut self, event: &Event) {

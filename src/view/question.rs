@@ -5,10 +5,21 @@
 mod tests;
 
 use super::lines::count;
-use super::paint::Asks;
 use crate::event::Offer;
 use crate::text::unseen;
+use serde::Serialize;
 use std::ops::Range;
+
+/// A question of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Asks {
+    /// Which of the call's questions it is, from 0.
+    pub question: u32,
+    pub options: u32,
+    /// Whether several options may be chosen.
+    pub multiple: bool,
+}
 
 /// A line with more than `LINE` characters is shown in rows of at most `ROW` characters. A row ends after a blank if one is
 /// in the second half of the row.

@@ -1,7 +1,8 @@
 //! A reply in the chat: its blocks while it arrives, and once it is complete.
 
+use super::blocks::{Block, Content, Shape, View};
 use super::lines::Thought;
-use super::{Block, Content, Shape, View, calls, lines};
+use super::{calls, lines};
 use crate::message::{Block as Part, Reply};
 use crate::session::MAX_CALLS;
 

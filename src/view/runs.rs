@@ -1,10 +1,9 @@
 //! Decides which blocks are shown, and which of them have an empty line above. Folds a run of reading calls, with the
 //! thoughts between the calls, to one line when the run is over.
 
-use super::call_line::Line;
-use super::calls::Tool;
+use super::blocks::{Block, Content, Run, Shape, View};
 use super::lines::{ARGUMENT, MORE, Shown};
-use super::{Block, Content, Shape, View};
+use super::tool::Tool;
 use crate::message::Input;
 use crate::text::unseen;
 use std::collections::HashSet;
@@ -16,33 +15,6 @@ const FOLDED: [(&str, &str, &str); 4] = [
     ("glob", "pattern", "patterns"),
     ("grep", "pattern", "patterns"),
 ];
-
-/// A run of calls of one tool.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Run {
-    name: String,
-    /// What the calls are about: `6 files`, and the names of some of them.
-    count: String,
-    names: Shown,
-    /// The first byte of each of these names but the first.
-    starts: Vec<usize>,
-    open: bool,
-    members: Vec<usize>,
-}
-
-impl Run {
-    #[cfg(test)]
-    pub(super) fn is_open(&self) -> bool {
-        self.open
-    }
-
-    pub(super) fn line(&self) -> Line {
-        let mut line = Line::begin("", self.open, &self.name);
-        line.push(&format!("  {}  ", self.count));
-        line.push_names(&self.names, &self.starts);
-        line
-    }
-}
 
 impl Block {
     pub(super) fn is_shown(&self) -> bool {

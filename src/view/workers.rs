@@ -1,10 +1,10 @@
 //! The chat's lines about workers: one under the call that has ordered the worker, and notices about the coordinator.
 
-use super::{Content, View, lines};
-use crate::event::{Worker, WorkerEvent, WorkerId, WorkerRole, WorkerState};
+use super::blocks::{Content, View};
+use super::lines;
+use super::team::{HELD, Row, WorkerRow};
+use crate::event::{Worker, WorkerEvent, WorkerId, WorkerState};
 use crate::session::{WORKER_REQUESTS, Workers, width};
-use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// The most characters of a worker's title, and of what the worker does.
 const TITLE: usize = 40;
@@ -12,23 +12,6 @@ const DOING: usize = 80;
 
 /// The beginning of the words about a worker that waits for the user's answer or review.
 const WAITS: &str = "waits for ";
-
-/// The sentence for the user when an answer of the model is held back.
-pub(super) const HELD: &str = "The model answered too early, and was told to wait for its workers.";
-
-/// The workers that the chat shows.
-#[derive(Debug, Default)]
-pub(super) struct Team {
-    rows: BTreeMap<WorkerId, Row>,
-}
-
-/// A line of the chat about a worker.
-#[derive(Debug)]
-struct Row {
-    worker: Worker,
-    /// What the worker does now; empty before it has begun and after it has ended.
-    doing: String,
-}
 
 impl View {
     pub(super) fn worker(&mut self, event: &WorkerEvent) {
@@ -115,37 +98,6 @@ impl View {
             self.changed(at);
         }
     }
-}
-
-/// A line of a call about one of its workers, for the keys on it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct WorkerRow {
-    pub worker: WorkerId,
-    pub role: WorkerRole,
-    pub title: String,
-    /// What the worker does, in a few words.
-    pub state: String,
-    /// What the worker has reported last; may be empty.
-    pub notice: String,
-    /// The worker's own session, once it is open.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
-    /// Whether the worker waits for the user.
-    pub waits: bool,
-    pub failed: bool,
-    /// Whether the worker has ended.
-    pub over: bool,
-    pub requests: u32,
-    pub tokens: u64,
-    /// The whole line. The editor cuts it in a narrow window.
-    pub line: String,
-    /// The first byte of the title in this line, and the first byte of the words about what the worker does.
-    pub parts: (u32, u32),
-    /// The bytes of these words that a narrow window leaves out first.
-    pub spare: u32,
-    /// The words beside the line; may be empty.
-    pub right: String,
 }
 
 /// The lines of a call's workers, with their numbers, roles and titles one below the other.
