@@ -9,9 +9,11 @@ mod connect;
 mod unavailable;
 mod lanes;
 mod incoming;
+mod message;
 mod opening;
 mod commands;
 mod sessions;
+mod state;
 mod weighing;
 #[cfg(test)]
 mod tests;
@@ -32,13 +34,12 @@ use crate::site::places::{cache_dir, close_to_others};
 use crate::store;
 use crate::text::cause;
 use crate::text::unseen::exact;
-use crate::tool::worktree::Left;
-use archive::{Archive, Noted};
+use archive::Archive;
 use futures::future::join_all;
-use incoming::{Done, Incoming, Outcome};
 use lanes::{Lane, Lanes};
+use message::{Done, Incoming, Outcome};
 use sessions::Sessions;
-use std::path::PathBuf;
+use state::Program;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -110,36 +111,6 @@ fn begin_log(editor: &Editor, configured: bool) -> Option<WorkerGuard> {
         editor.tell(ToNvim::Notice { level: Level::Warn, text });
     });
     begun.ok()
-}
-
-struct Program {
-    editor: Editor,
-    archive: Archive,
-    site: Site,
-    /// The model of new sessions and the origin of its key; `None` until the first session opens.
-    model: Option<(String, String)>,
-    sessions: Sessions,
-    /// Files that were under review in the editor when it started the program.
-    live: Vec<PathBuf>,
-    /// Worktrees of subagents that a killed program has left, of which no conversation knows.
-    left: Vec<Left>,
-    /// The session that the user opened or sent a message to last.
-    current: Option<Handle>,
-    reviews: mpsc::UnboundedSender<reviews::Order>,
-    /// The channel to the task that asks the editor's language servers.
-    questions: mpsc::UnboundedSender<lsp::Order>,
-    /// The channel to the task that answers the composer's completion.
-    completion: mpsc::UnboundedSender<completion::Order>,
-    /// The task that computes the sizes of mentions. A newer question for sizes ends it.
-    weighing: Option<JoinHandle<()>>,
-    wishes: mpsc::UnboundedSender<(Handle, Wish)>,
-    /// Requests for sessions of subagents.
-    places: mpsc::UnboundedSender<(Handle, PlaceWanted)>,
-    /// Messages to sessions that wait until a task of the program ends.
-    lanes: Lanes<Incoming>,
-    done: mpsc::UnboundedSender<Done>,
-    /// Sends the name of each session that the user turns to, so that `archive::note` stores it.
-    notes: mpsc::UnboundedSender<Noted>,
 }
 
 struct Ends {

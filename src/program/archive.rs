@@ -1,8 +1,7 @@
 //! The program's work on session files. This work blocks, so it runs through `on_thread`, outside of the program's
 //! loop.
 
-use super::incoming::{Outcome, Start};
-use super::unavailable::Source;
+use super::message::{Outcome, Source, Start};
 use crate::conversation::report::{Branch, Copy, Level};
 use crate::event::SessionId;
 use crate::nvim::session_link::Handle;

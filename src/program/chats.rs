@@ -1,10 +1,9 @@
 //! Lists, begins, renames, copies and deletes the project's sessions.
 
-use super::Program;
 use super::archive::{Archive, OpenRequest};
-use super::incoming::Outcome;
 use super::lanes::Lane;
-use super::unavailable::Source;
+use super::message::{Closed, Outcome, Source};
+use super::state::Program;
 use crate::agent::{Act, Command, Undo};
 use crate::context::agents;
 use crate::conversation::report::{Back, Branch, Copy, Level};
@@ -256,15 +255,6 @@ impl Program {
             self.editor.tell(ToNvim::Deleted(Deleted { session }));
         }
     }
-}
-
-/// A session that was closed to be deleted.
-pub(super) struct Closed {
-    pub(super) session: SessionId,
-    /// Whether the session was open here.
-    pub(super) was_open: bool,
-    /// The sessions of its subagents.
-    pub(super) subagents: Vec<SessionId>,
 }
 
 /// The sentence for the user about a session whose agent has panicked.

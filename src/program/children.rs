@@ -1,9 +1,9 @@
 //! The sessions of subagents: opens them, and removes their records when they have ended.
 
-use super::Program;
 use super::archive::Archive;
-use super::incoming::Outcome;
 use super::lanes::Lane;
+use super::message::{Outcome, Placed};
+use super::state::Program;
 use crate::agent::{Command, PlaceWanted};
 use crate::conversation::report::Level;
 use crate::event::SessionId;
@@ -12,14 +12,6 @@ use crate::nvim::wire::ToNvim;
 use crate::session::Input;
 use crate::store::Opened;
 use crate::tool::worktree::{self, Left};
-
-/// A session that a subagent of `parent` gets. `opened` is `None` if the session is never saved.
-pub(super) struct Placed {
-    parent: Handle,
-    id: SessionId,
-    opened: Option<Opened>,
-    wanted: PlaceWanted,
-}
 
 impl Program {
     /// Looks for subagents' worktrees that a killed program has left with changes.

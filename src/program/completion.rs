@@ -2,11 +2,15 @@
 //! newest question, because each typed key asks again. An answer that comes from elsewhere (`asked`) has its own task.
 
 mod asked;
+mod item;
+mod order;
 
-use super::Program;
+pub(super) use order::Order;
+
 use super::connect;
+use super::state::Program;
 use crate::agent::models::Models;
-use crate::complete::{self, Files, ITEMS, Kind, Near, Place, Query, Token};
+use crate::complete::{self, Files, ITEMS, Kind, Near, Place, Token};
 use crate::context::mention;
 use crate::context::slash::Argument;
 use crate::conversation::report::Glance;
@@ -16,6 +20,8 @@ use crate::nvim::wire::{Complete, Completed, CompletionItem, CompletionKind, Off
 use crate::provider::endpoint;
 use crate::tool::Desk;
 use asked::Asked;
+use item::{apart, best, item};
+use order::{Ask, Source};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -27,33 +33,6 @@ const PATIENCE: Duration = Duration::from_millis(80);
 const KNOWN: usize = 200;
 /// How long a list of models is used before the providers are asked again.
 const LISTED: Duration = Duration::from_secs(300);
-
-pub(super) enum Order {
-    /// Begins to list the project's files, because the user has entered a composer.
-    Prepare,
-    Ask(Box<Ask>),
-    Listed(Vec<Offer>),
-}
-
-/// A question, and the data that its answer needs.
-pub(super) struct Ask {
-    id: u32,
-    token: Token,
-    /// How many bytes before the cursor the completed item replaces.
-    replaced: u32,
-    source: Source,
-}
-
-enum Source {
-    /// The files of the project, and those that the user is likely to mention.
-    Files(Near),
-    /// The files and folders that complete a typed path.
-    Paths,
-    Words(Vec<String>),
-    /// The models of all providers. The flag says whether local servers without a key are asked too.
-    Models(Box<Models>, bool),
-    Asked(Box<Asked>),
-}
 
 #[derive(Default)]
 struct Listed {
@@ -254,19 +233,6 @@ impl Completion {
             }
         });
     }
-}
-
-async fn apart(list: impl FnOnce() -> Vec<CompletionItem> + Send + 'static) -> Vec<CompletionItem> {
-    tokio::task::spawn_blocking(list).await.unwrap_or_default()
-}
-
-/// The items whose names match best.
-fn best(query: &str, items: impl Iterator<Item = CompletionItem>) -> Vec<CompletionItem> {
-    Query::new(query).best(items, |it| it.label.trim_start_matches('/'), ITEMS)
-}
-
-fn item(is: CompletionKind, name: String, about: String) -> CompletionItem {
-    CompletionItem { label: name.clone(), text: name, is, about }
 }
 
 fn of_place(Place { path, text, .. }: Place) -> CompletionItem {

@@ -1,7 +1,7 @@
 //! Lists the models that the user can choose, and stores the API keys that the user enters.
 
-use super::Program;
-use super::incoming::Outcome;
+use super::message::{Connected, Outcome};
+use super::state::Program;
 use crate::agent::Command;
 use crate::agent::models::{Models, full_name};
 use crate::conversation::report::Level;
@@ -18,15 +18,6 @@ use crate::site::settings;
 use crate::text::cause;
 use futures::future::join_all;
 use std::path::Path;
-
-/// The result of trying a key.
-pub(super) struct Connected {
-    provider: String,
-    is_stored: bool,
-    level: Level,
-    /// A sentence for the user.
-    text: String,
-}
 
 fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()

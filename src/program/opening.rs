@@ -1,8 +1,7 @@
 //! Begins a session: its tools, system prompt, model and the first lines of its chat.
 
-use super::Program;
-use super::incoming::{Incoming, Start};
-use super::unavailable::Source;
+use super::message::{Incoming, Source, Start};
+use super::state::Program;
 use crate::agent::models::full_name;
 use crate::agent::{self, Command};
 use crate::conversation::report::{Glance, Level};

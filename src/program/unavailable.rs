@@ -1,16 +1,15 @@
 //! Sessions that cannot be opened: another Neovim has the session open, its file is damaged, or a newer Caliban wrote
 //! the file. Such a session can be read, copied or taken over.
 
-use super::Program;
 use super::archive::OpenRequest;
-use super::incoming::Outcome;
 use super::lanes::Lane;
+use super::message::{Outcome, Source};
+use super::state::Program;
 use crate::agent::Command;
 use crate::conversation::report::Level;
 use crate::event::SessionId;
 use crate::nvim::wire::{Claim, Held, ToNvim, Way, Yield};
-use crate::session::Session;
-use crate::store::{self, Holder, Opened};
+use crate::store::{self, Holder};
 use std::time::Duration;
 
 /// How long opening a session waits for another Neovim's lock: that Neovim may be about to end.
@@ -19,33 +18,6 @@ const HANDOVER: Duration = Duration::from_millis(500);
 /// How long the program waits after it has asked the other Neovim to release the session, because that Neovim may be
 /// busy.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Why the session of a subagent is read-only.
-const WORK: &str = "A subagent has worked here. /fork continues its conversation in a copy.";
-
-/// Where the content of a beginning session comes from.
-pub(super) enum Source {
-    Opened(Box<Opened>),
-    /// The session is in memory only: an empty session, or the readable part of a session that cannot be opened.
-    InMemory(Box<Session>),
-    /// The session is read-only. The text says why, and what the user can do about it.
-    ReadOnly(Box<Session>, String),
-}
-
-impl Source {
-    /// A session from disk. The session of a subagent is read-only once the subagent has ended.
-    pub(super) fn of(mut opened: Opened) -> Source {
-        match opened.session.take_if(|it| it.subagent_of().is_some()) {
-            Some(session) => Source::ReadOnly(Box::new(session), WORK.to_owned()),
-            None => Source::Opened(Box::new(opened)),
-        }
-    }
-
-    /// An empty session that is never saved.
-    pub(super) fn in_memory() -> Source {
-        Source::InMemory(Box::default())
-    }
-}
 
 impl Program {
     /// Opens a session from disk for writing. `Archive::loaded` says what happens if the session cannot be opened.

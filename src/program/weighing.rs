@@ -1,7 +1,7 @@
 //! Computes the sizes of the mentions in a composer, which are shown next to them, and collects their texts for a
 //! preview.
 
-use super::Program;
+use super::state::Program;
 use crate::context::mention::{self, Brought};
 use crate::context::request;
 use crate::context::slash::{self, Parsed, Slash};

@@ -1,6 +1,6 @@
 //! Completions that come from the disk, git, a language server or the session's agent.
 
-use super::{apart, best, item};
+use super::item::{apart, best, item};
 use crate::agent::Command;
 use crate::complete;
 use crate::context::slash::{Row, TABLE};
