@@ -1,6 +1,6 @@
 //! Which paths a call may read and which it may edit.
 
-use super::Desk;
+use super::desk::Desk;
 use super::path::{self, Led};
 use crate::edit::{Change, Edit, Whole};
 use crate::event::Guarded;

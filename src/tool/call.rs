@@ -2,7 +2,7 @@
 //! type, the access that it needs, and the files that it names. Everything later asks this value.
 
 use super::allowed::{self, Consented, Resolved};
-use super::lsp::Question;
+use super::lsp::question::Question;
 use super::schema::Form;
 use super::task::Task;
 use super::work::{Author, Deed, Reading, Work};

@@ -1,12 +1,13 @@
 //! The tool `comment`: shows the comments of a code review in the editor, as diagnostics and in the quickfix list.
 
+pub use super::workspace::{Comment, Severity};
+
 use super::{Author, Consented, Desk, Done, Running, Tool, Work};
 use crate::message::Builtin;
 use crate::text::{Text, unseen};
 use futures::FutureExt;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use std::path::PathBuf;
 
 /// The most characters of one comment, because a diagnostic is read at a glance.
 const LENGTH: usize = 2000;
@@ -15,28 +16,6 @@ const PURPOSE: &str = "Leaves comments on lines of files in the user's editor, a
     list. Use it when the user asks for a code review; it changes no file. Each comment must be understandable by \
     itself. Example: {\"comments\":[{\"path\":\"a.rs\",\"line\":12,\"code\":\"let a = \
     1;\",\"severity\":\"hint\",\"text\":\"Unused.\"}]}. Returns how many are shown; says why others are not.";
-
-/// A comment of the model on a line of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Comment {
-    /// The absolute path.
-    pub path: PathBuf,
-    /// Counted from 0.
-    pub line: u32,
-    pub severity: Severity,
-    pub text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    Error,
-    Warning,
-    Info,
-    Hint,
-}
 
 impl Severity {
     fn word(self) -> &'static str {

@@ -11,7 +11,7 @@ mod worktree;
 
 pub use limits::Limits;
 
-use super::Desk;
+use super::desk::Desk;
 use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
 use super::git::remotes::{self, Origins};

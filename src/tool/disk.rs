@@ -1,9 +1,8 @@
 //! Files on the disk, without the editor's buffers; and a `Workspace` without an editor.
 
-use super::comment::Comment;
-use super::lsp::{Findings, Question};
+use super::lsp::question::{Findings, Question};
 use super::scene;
-use super::{Arrival, LIMIT, Source, Stamp, Unreadable, Workspace};
+use super::workspace::{Arrival, Comment, LIMIT, Source, Stamp, Unreadable, Workspace};
 use crate::edit::{Misfit, Proposal, Whole};
 use crate::event::TurnId;
 use crate::message::CallId;

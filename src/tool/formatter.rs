@@ -1,10 +1,12 @@
 //! The user's own formatters: commands that read a text on their standard input and print it formatted. In their
 //! sandbox they may write only in a temporary folder, and permission rules open no hosts to them.
 
+pub use super::lsp::question::{Filter, Formatter};
+
+use super::clip;
+use super::desk::Desk;
 use super::process::{self, End, Process, Streams};
-use super::{Desk, clip};
 use crate::text::{self, Text, cause, secret};
-use serde::Deserialize;
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::process::Stdio;
@@ -14,29 +16,6 @@ use std::time::Duration;
 const MOST: usize = 20_000_000;
 /// The most bytes of a formatter's errors that the model is told.
 const LONGEST: usize = 2_000;
-
-/// The user's formatters for a file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Formatter {
-    /// The commands. Each one gets what the one before has printed.
-    pub steps: Vec<Filter>,
-    /// Whether a question about some lines gives the commands only these lines. Otherwise they get the whole text, and
-    /// their changes of other lines are left out.
-    pub takes_lines: bool,
-    /// The most milliseconds that a command may take.
-    pub ms: u32,
-}
-
-/// A command of a formatter.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Filter {
-    /// The line for a shell.
-    pub line: String,
-    /// The exit codes that mean that the command has formatted the text.
-    pub codes: Vec<i32>,
-}
 
 impl Formatter {
     /// All commands, as one command line.

@@ -1,9 +1,9 @@
 //! The tool `job_input`: sends text to the input of a command that runs in the background.
 
 use super::jobs::Order;
-use super::{Author, CallId, Desk, Done, Running, Tool, Work};
+use super::{Author, Desk, Done, Running, Tool, Work};
 use crate::event::Access;
-use crate::message::Builtin;
+use crate::message::{Builtin, CallId};
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Value, json};

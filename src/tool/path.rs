@@ -1,12 +1,13 @@
 //! Paths as a model writes them, and the files to which they lead.
 
-use super::Desk;
+mod spelling;
+
+pub use spelling::{inside, normal, show, tilde, trail, unmistakable};
+
+use super::desk::Desk;
 use crate::reach::{self, Folders, Reach, Reading, Writing};
 use std::fs;
-use std::path::{Component, Path, PathBuf};
-
-/// The most symbolic links that are followed before a path counts as a loop.
-const LINKS: usize = 40;
+use std::path::{Path, PathBuf};
 
 /// The most bytes of a path: Linux has no longer ones.
 const LONGEST: usize = 4_096;
@@ -72,11 +73,6 @@ fn absolute(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     })
 }
 
-/// Whether `path` is `root` or is inside it. `path` has to come from `resolve`.
-pub fn inside(root: &Path, path: &Path) -> bool {
-    path.starts_with(root)
-}
-
 /// Whether a file may be read without consent. `path` must not contain symbolic links.
 pub fn is_free(desk: &Desk, path: &Path) -> bool {
     let is_near = inside(&desk.root, path) || desk.reach.is_open(path);
@@ -105,80 +101,6 @@ pub fn reach(mut folders: Folders) -> Reach {
     }
     folders.named.extend(linked);
     Reach::new(&folders)
-}
-
-/// The path as the user would write it: relative if it is inside the root.
-pub fn show(root: &Path, path: &Path) -> String {
-    match path.strip_prefix(root) {
-        Ok(within) if within.as_os_str().is_empty() => ".".to_owned(),
-        Ok(within) => within.display().to_string(),
-        Err(_) => path.display().to_string(),
-    }
-}
-
-/// Like `show`, but two different paths never have the same text: backslashes and bytes that are not UTF-8 are escaped.
-pub fn unmistakable(root: &Path, path: &Path) -> String {
-    match path.to_str() {
-        Some(_) => show(root, path).replace('\\', "\\\\"),
-        None => path.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
-    }
-}
-
-/// Like `show`, but with `~` for the home folder.
-pub fn tilde(root: &Path, home: Option<&Path>, path: &Path) -> String {
-    match home.and_then(|it| path.strip_prefix(it).ok()) {
-        Some(below) if !path.starts_with(root) => format!("~/{}", below.display()),
-        _ => show(root, path),
-    }
-}
-
-/// The path without `.` and `..`. No link is followed.
-pub fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            part => normal.push(part),
-        }
-    }
-    normal
-}
-
-/// All spellings of a path that occur while its symbolic links are followed: first the given path, last the real path.
-/// `None` if the links form a loop.
-pub fn trail(path: &Path) -> Option<Vec<PathBuf>> {
-    let mut spellings = vec![path.to_owned()];
-    let mut real = PathBuf::new();
-    let mut left: Vec<PathBuf> = reversed(path).collect();
-    while let Some(part) = left.pop() {
-        match part.components().next() {
-            Some(Component::ParentDir) => drop(real.pop()),
-            Some(Component::Normal(_)) => {
-                let Ok(target) = fs::read_link(real.join(&part)) else {
-                    real.push(part);
-                    continue;
-                };
-                if spellings.len() > LINKS {
-                    return None;
-                }
-                left.extend(reversed(&target));
-                let spelling = left.iter().rev().fold(real.clone(), |path, it| path.join(it));
-                spellings.push(normal(&spelling));
-            }
-            Some(Component::RootDir | Component::Prefix(_)) => real = part,
-            Some(Component::CurDir) | None => (),
-        }
-    }
-    // on a file system that ignores case, the spelling on disk may differ from the given one in upper and lower case
-    spellings.push(fs::canonicalize(path).unwrap_or(real));
-    Some(spellings)
-}
-
-fn reversed(path: &Path) -> impl Iterator<Item = PathBuf> + '_ {
-    path.components().rev().map(|it| PathBuf::from(it.as_os_str()))
 }
 
 fn percent_decoded(text: &str) -> String {

@@ -3,8 +3,8 @@
 
 mod terminal;
 
-use super::Desk;
 use super::confinement::Limits;
+use super::desk::Desk;
 use super::planted::{Taken, Watch, Watching};
 use crate::supervisor::{self, Supervised};
 use crate::web::proxy::{Gate, Proxy, Refusal};

@@ -11,14 +11,15 @@ use crate::event::{Access, Mode};
 use crate::message::{CallId, Input, ToolAnswer, ToolCall};
 use crate::policy::{Decision, decide};
 use crate::reach::{Folders, Reading, Writing};
-use crate::rules::Judgement;
-use crate::tool::disk::Disk;
 use expect_test::{Expect, expect};
 use futures::FutureExt;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
 use tempfile::TempDir;
+use tokio::sync::mpsc;
 
 /// A project on disk, and the messages that tools have sent through their channels.
 pub struct Room {
@@ -47,7 +48,7 @@ pub fn room() -> Room {
         rules: Arc::default(),
         confinement: confinement::Confinement::default(),
         jobs: jobs::Jobs::default(),
-        workspace: Arc::new(Disk { root: root.clone(), is_apart: false }),
+        workspace: Arc::new(disk::Disk { root: root.clone(), is_apart: false }),
         config: home.join(".config/caliban"),
         home: Some(home),
         output: mpsc::unbounded_channel().0,
@@ -115,7 +116,7 @@ impl Room {
 
 /// The question that the user is asked before a call with this access runs.
 fn question(access: &Access) -> Option<String> {
-    match decide(Mode::Ask, &[], &Judgement::default(), access) {
+    match decide(Mode::Ask, &[], &crate::rules::Judgement::default(), access) {
         Decision::Ask(question) => question.text(),
         Decision::Allow | Decision::Deny(_) => None,
     }

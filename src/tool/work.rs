@@ -1,17 +1,101 @@
-//! The kinds of work that tools do, and what a call asks for once its arguments are read.
+//! A tool, the kinds of work that tools do, and what a call asks for once its arguments are read.
 
 use super::allowed::Consented;
-use super::lsp::Question;
+use super::desk::Desk;
+use super::lsp::question::Question;
 use super::task::Task;
-use super::{Desk, Done};
 use crate::edit::{Edit, Format};
 use crate::event::{Access, WorkerAct};
-use crate::message::CallId;
+use crate::message::{Builtin, CallId, Image, ToolSpec};
 use crate::web::address::Address;
 use futures::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
+
+/// A tool: one that is built into Caliban, or one that is defined while the program runs.
+pub struct Tool {
+    pub name: String,
+    /// Tells the model what the tool does and when to use it. The first sentence is also in the system prompt and in
+    /// the help.
+    pub purpose: String,
+    /// JSON Schema of the arguments.
+    pub schema: Value,
+    pub author: Author,
+    pub work: Work,
+}
+
+impl Tool {
+    /// The tool as a model sees it.
+    pub(super) fn spec(&self) -> ToolSpec {
+        let Tool { name, purpose, schema, .. } = self;
+        ToolSpec { name: name.clone(), purpose: purpose.clone(), schema: schema.clone() }
+    }
+
+    /// The tool's identity, if it is built into Caliban.
+    pub fn builtin(&self) -> Option<Builtin> {
+        Builtin::of(&self.name)
+    }
+
+    /// Whether the tool's calls have effects outside of Caliban. All earlier events have to be safe on disk before such
+    /// a call runs.
+    pub fn acts(&self) -> bool {
+        matches!(self.work, Work::Act(_))
+    }
+
+    /// Whether the tool's answers only contain text that was read or printed, so that the model can get the text again
+    /// by another call. A second call of `comment`, for example, would show the comments twice.
+    pub fn reads(&self) -> bool {
+        matches!(self.author, Author::Files | Author::Command | Author::Web) && !self.edits()
+    }
+
+    /// Whether the tool's calls propose edits, which the user decides on.
+    pub fn edits(&self) -> bool {
+        matches!(self.work, Work::Edit { .. } | Work::Refactor(_))
+    }
+
+    /// Whether the tool's calls may change files without a review.
+    pub fn changes(&self) -> bool {
+        let is_own = matches!(self.work, Work::Own(_)) && self.author == Author::Known;
+        is_own || matches!(self.work, Work::Act(_) | Work::Delegate(_))
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Done {
+    /// The text of the answer for the model.
+    pub text: String,
+    /// Caliban's own lines below the text. Unlike the text, they were never written by a stranger.
+    pub after: String,
+    /// A few words for the right end of the tool's line: `80 lines`, `7 matches`.
+    pub summary: String,
+    /// Whether a command ended badly.
+    pub fault: bool,
+    pub images: Vec<Image>,
+    /// The job whose end the text reports.
+    pub job_end: Option<u32>,
+    /// Lines for the log of permissions.
+    pub decisions: Vec<String>,
+    /// Sentences for the user alone.
+    pub told: Vec<String>,
+    /// Lines for the user alone, which the chat shows below the call's line.
+    pub shown: Vec<String>,
+    /// The locked paths that a git command would change. The command did not start, and runs again if the user agrees.
+    pub locked: Vec<String>,
+    /// Whether the text is Caliban's own, although the tool also returns texts of others.
+    pub is_known: bool,
+}
+
+impl Done {
+    pub fn new(text: String, summary: impl Into<String>) -> Done {
+        Done { text, summary: summary.into(), ..Done::default() }
+    }
+
+    /// A text of Caliban's own.
+    pub(super) fn known(text: String, summary: impl Into<String>) -> Done {
+        Done { is_known: true, ..Done::new(text, summary) }
+    }
+}
 
 /// Who may have written what a tool's calls return. A stranger's text is fenced for the model, and what the model does
 /// after it has read one is asked about.

@@ -13,18 +13,13 @@ pub use left::{Left, left_over};
 use super::git::Failure;
 use super::git::checkout::Checkout;
 use changes::changes;
-use repository::{FOLDER, Repository};
+use repository::{BRIEF, FOLDER, PATIENCE, Repository};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-/// The longest wait for git, which may have to write or read all files of the repository.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// The longest wait for git when it looks something up.
-const BRIEF: Duration = Duration::from_secs(10);
 /// The branches of worktrees begin with this.
 const BRANCH: &str = "caliban/";
 /// The most bytes of a worktree's name, without its number.

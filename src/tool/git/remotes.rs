@@ -1,12 +1,36 @@
 //! Where git fetches from and pushes to. A command may add remotes and set up branches, but neither lead a branch of the
 //! user's to another place, nor have git connect to a remote without being told to.
 
-use super::settings::settings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use tokio::sync::watch;
+
+/// The names and values of all settings in a text, as git reads it. `None` if git cannot read it.
+pub(super) fn settings(text: &str) -> Option<Settings> {
+    let mut command = Command::new("git");
+    command.args(["config", "--no-includes", "--file", "-", "--list", "-z"]).current_dir("/");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let mut input = child.stdin.take()?;
+    let owned = text.to_owned();
+    let feeding = std::thread::spawn(move || input.write_all(owned.as_bytes()));
+    let output = child.wait_with_output().ok()?;
+    let _ = feeding.join();
+    if !output.status.success() {
+        return None;
+    }
+    let all = output.stdout.split(|it| *it == 0).filter(|it| !it.is_empty());
+    let pair = |it: &[u8]| {
+        let text = String::from_utf8_lossy(it).into_owned();
+        let (name, value) = text.split_once('\n').unwrap_or((&text, ""));
+        (name.to_owned(), value.to_owned())
+    };
+    Some(all.map(pair).collect())
+}
 
 /// The settings of a repository, by name and value.
 pub(super) type Settings = BTreeSet<(String, String)>;

@@ -4,14 +4,14 @@
 
 use super::glance::Glance;
 use super::invocation::Invocation;
-use super::remotes::{self, Added, Known, Origins, Settings};
+use super::remotes::{self, Added, Known, Origins, Settings, settings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::io::{self, ErrorKind, Read, Seek};
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -189,29 +189,6 @@ fn replace(file: &Path, before: &str, after: &str) -> io::Result<()> {
         });
     let unlocked = fs::remove_file(lock);
     written.and(unlocked)
-}
-
-/// The names and values of all settings in a text, as git reads it. `None` if git cannot read it.
-pub(super) fn settings(text: &str) -> Option<Settings> {
-    let mut command = Command::new("git");
-    command.args(["config", "--no-includes", "--file", "-", "--list", "-z"]).current_dir("/");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
-    let mut input = child.stdin.take()?;
-    let owned = text.to_owned();
-    let feeding = std::thread::spawn(move || input.write_all(owned.as_bytes()));
-    let output = child.wait_with_output().ok()?;
-    let _ = feeding.join();
-    if !output.status.success() {
-        return None;
-    }
-    let all = output.stdout.split(|it| *it == 0).filter(|it| !it.is_empty());
-    let pair = |it: &[u8]| {
-        let text = String::from_utf8_lossy(it).into_owned();
-        let (name, value) = text.split_once('\n').unwrap_or((&text, ""));
-        (name.to_owned(), value.to_owned())
-    };
-    Some(all.map(pair).collect())
 }
 
 /// Whether git runs nothing because of this setting.

@@ -1,6 +1,6 @@
 //! Tells the model how an edit changed the diagnostics of a file.
 
-use super::Finding;
+use super::question::Finding;
 use crate::tool::{clip, path};
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! The syntax errors that an edit adds to a file, in words.
 
-use super::Finding;
+use super::question::Finding;
 use crate::tool::{clip, path};
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,13 @@
 use super::comment::Comment;
 use super::*;
-use crate::edit::resolve;
+use crate::edit::{Proposal, resolve};
+use crate::event::TurnId;
+use crate::text::Text;
+use crate::tool::disk::Disk;
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 #[tokio::test]

@@ -1,8 +1,10 @@
 //! Links that are put into a path between the check of a call and its run.
 
 use super::*;
-use crate::edit::Whole;
+use crate::edit::{Misfit, Proposal, Whole};
+use crate::event::TurnId;
 use crate::regular::direct::LINKED;
+use crate::text::Text;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,7 +2,7 @@
 
 use super::super::git::Failure;
 use super::super::git::checkout::Checkout;
-use super::{BRIEF, PATIENCE};
+use super::repository::{BRIEF, PATIENCE};
 use crate::text::Text;
 use crate::tool::LIMIT;
 use std::ffi::OsStr;

@@ -1,8 +1,8 @@
 //! Worktrees that a Caliban left behind when it was killed.
 
 use super::changes::{Change, Content, changes};
-use super::repository::{FOLDER, Repository, folders};
-use super::{BRANCH, BRIEF, Checkout, Mark, PATIENCE, Worktree, is_object, remove};
+use super::repository::{BRIEF, FOLDER, PATIENCE, Repository, folders};
+use super::{BRANCH, Checkout, Mark, Worktree, is_object, remove};
 use crate::edit::merge;
 use crate::regular;
 use crate::text::Text;

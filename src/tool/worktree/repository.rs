@@ -3,9 +3,15 @@
 
 use super::super::git::checkout::Checkout;
 use super::super::git::{self, Failure};
-use super::BRIEF;
 use crate::regular;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The longest wait for git, which may have to write or read all files of the repository.
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The longest wait for git when it looks something up.
+pub(super) const BRIEF: Duration = Duration::from_secs(10);
 
 /// The folder of worktrees in the repository's own folder.
 pub(super) const FOLDER: &str = "caliban-worktrees";
