@@ -3,6 +3,8 @@
 
 mod course;
 mod files;
+mod found;
+mod objects;
 mod seen;
 mod words;
 
@@ -11,28 +13,26 @@ pub(super) use words::short;
 use super::checkpoints::{ChangedBy, Keeper, Planned};
 use crate::event::TurnId;
 use crate::reach::Reach;
-use crate::store::checkpoints::{Content, Gap, Said, Staged};
+use crate::store::checkpoints::{Gap, Said};
+use crate::tool::Desk;
 use crate::tool::git::head::{self, Head};
-use crate::tool::{Desk, git};
 use course::{Course, Entries};
 use files::{After, FILES, Listing};
+use found::Found;
+use objects::PATIENCE;
 use seen::{Origin, Room, Seen, Stamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use words::CHANGED;
 
 /// Without git, the most files that are kept in memory, those of the upper folders first. Of the others it is known
 /// that they change, but not how.
 const LOADED: usize = 4_000;
 /// The most bytes of all files that are kept in memory while a command runs, because git could not restore them.
 const ALL: u64 = 64 << 20;
-/// The longest wait for git.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// The most changed files of one command whose content is stored. A command that changes more files is probably a
-/// build.
-const CHANGED: usize = 500;
 /// By how many seconds the times of a file system may differ from the clock.
 const TICK: i64 = 2;
 
@@ -47,20 +47,6 @@ struct Before {
     head: Option<Head>,
     /// When the command began, in seconds since 1970.
     start: i64,
-}
-
-/// The change of one file.
-struct Found {
-    path: PathBuf,
-    origin: Origin,
-    before: Result<Content, String>,
-    after: Result<Content, String>,
-    mode: Option<u32>,
-    new_mode: Option<u32>,
-    staged: Option<Staged>,
-    branch: Option<String>,
-    /// Whether git would give another content than the file has.
-    is_filtered: bool,
 }
 
 /// What commands did that no rewind takes back, in sentences for the user.
@@ -238,71 +224,4 @@ impl Before {
             |it: &(PathBuf, Seen)| Stamp::of(&it.0) != it.1.stamp || paths.contains(&it.0);
         self.files.into_iter().filter(differs).take(CHANGED + 1).collect()
     }
-}
-
-impl Found {
-    async fn of(
-        root: &Path,
-        path: PathBuf,
-        seen: Seen,
-        staged: Option<Staged>,
-        branch: Option<String>,
-        is_filtered: bool,
-    ) -> Found {
-        let at = path.clone();
-        let now = tokio::task::spawn_blocking(move || (Stamp::of(&at), Content::at(&at))).await;
-        let unknown = || "was not kept".to_owned();
-        let (stamp, after) = now.unwrap_or_else(|_| (Stamp::Absent, Err(unknown())));
-        let (mode, new_mode) = (seen.stamp.mode(), stamp.mode());
-        let is_same = stamp.has_content_of(seen.stamp);
-        let mut before = match &seen.origin {
-            Origin::InMemory(content) => Ok(content.clone()),
-            Origin::Git(name) => of_git(root, &path, name).await.and_then(|it| match seen.stamp {
-                // the working tree had other line ends than git would write
-                Stamp::There { size, .. } if it.bytes().map_or(0, |it| it.len()) as u64 != size => {
-                    Err(unknown())
-                }
-                _ => Ok(it),
-            }),
-            Origin::None if is_same => after.clone(),
-            Origin::None => Err(unknown()),
-        };
-        if (mode, before.as_ref().ok()) != (new_mode, after.as_ref().ok())
-            && (seen::is_special(mode) || seen::is_special(new_mode))
-        {
-            let why = "is not restored, because the file has or had a set-user-ID, set-group-ID or sticky bit";
-            before = Err(why.to_owned());
-        }
-        let origin = seen.origin;
-        Found { path, origin, before, after, mode, new_mode, staged, branch, is_filtered }
-    }
-
-    fn is_nothing(&self) -> bool {
-        self.before == self.after && self.mode == self.new_mode && self.staged.is_none()
-    }
-
-    fn planned(self) -> Planned {
-        let Found { path, before, after, mode, new_mode, staged, branch, .. } = self;
-        Planned { path, to: None, before, after, mode, new_mode, staged, branch }
-    }
-
-    /// A part of this change.
-    fn part(&self, before: Result<Content, String>, after: Result<Content, String>) -> Planned {
-        let (path, branch) = (self.path.clone(), self.branch.clone());
-        let (mode, new_mode) = (self.mode, self.new_mode);
-        Planned { path, to: None, before, after, mode, new_mode, staged: None, branch }
-    }
-}
-
-/// The content of a file under this object name, as git would write it into the working tree.
-async fn of_git(root: &Path, path: &Path, name: &str) -> Result<Content, String> {
-    let missing = || "is missing in git".to_owned();
-    let path = path.strip_prefix(root).ok().and_then(Path::to_str).ok_or_else(missing)?;
-    let of = format!("--path={path}");
-    let read = git(root, &["cat-file", "--filters", &of, name]).await;
-    read.map(Content::of).ok_or_else(missing)
-}
-
-async fn git(root: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
-    git::output(root, arguments, PATIENCE).await.ok()
 }

@@ -162,7 +162,10 @@ async fn opened(
 
 async fn place(job: Job, turn: TurnId, calls: &[Arc<Call>], stopped: watch::Receiver<bool>) {
     let open = opened(&job, turn, calls, stopped).await;
-    let mut open = whole::refuse_overlaps(&job, turn, open);
+    let (mut open, overlapping) = whole::without_overlaps(open, |it| &it.edits);
+    for it in overlapping {
+        job.refuse(turn, &it.call, whole::OVERLAPS.to_owned());
+    }
     let mut given = Given::new();
     for attempt in 0..TRIES {
         let sent = open.iter().filter(|it| whole::has_text(&it.edits)).count();
@@ -423,7 +426,9 @@ impl Job {
     ) {
         let Proposal { path, parts, after, .. } = proposal;
         if let Some(whole) = &proposal.whole {
-            let (sentence, done) = self.done(path, whole);
+            let shown = |it: &Path| self.shown(it);
+            let (sentence, done, moved) = whole::done(path, whole, shown, self.unattended);
+            let _ = self.observations.send(moved);
             for it in of(open, proposal) {
                 it.sentences.push(sentence.clone());
                 it.done.push(done);

@@ -1,8 +1,9 @@
 //! What a command did to the commit that is checked out, and which texts git has brought with it.
 
 use super::files::{self, After};
+use super::found::Found;
+use super::objects::{PATIENCE, git, of_git};
 use super::seen::Origin;
-use super::{Found, PATIENCE, git};
 use crate::agent::checkpoints::Planned;
 use crate::store::checkpoints::{Content, IndexEntry, Said, Staged};
 use crate::tool::git::head::{Head, short};
@@ -249,5 +250,5 @@ async fn in_tree(
     if found.is_filtered {
         return Err("was not kept".to_owned());
     }
-    super::of_git(root, &found.path, entry.name()).await
+    of_git(root, &found.path, entry.name()).await
 }

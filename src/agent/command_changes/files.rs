@@ -1,6 +1,6 @@
 //! Lists the project's files before and after a command.
 
-use super::{PATIENCE, git};
+use super::objects::{PATIENCE, git};
 use crate::reach::Reach;
 use crate::store::checkpoints::{Gap, IndexEntry};
 use crate::tool::{self, walk};

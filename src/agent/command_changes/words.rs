@@ -1,11 +1,14 @@
 //! What a command did that no rewind takes back, in words for the user.
 
-use super::CHANGED;
 use super::files::FILES;
 use crate::session::title;
 use crate::store::checkpoints::{Gap, Said};
 use crate::tool::git::head::Head;
 use crate::view::grouped;
+
+/// The most changed files of one command whose content is stored. A command that changes more files is probably a
+/// build.
+pub(super) const CHANGED: usize = 500;
 
 /// A few words for a list of turns.
 pub(in crate::agent) fn short(said: &Said) -> &'static str {
