@@ -140,16 +140,25 @@ fn module(path: &str, text: &str) -> (String, Module) {
     let words = words(&code);
     let mut module = Module { file: path.to_owned(), ..Module::default() };
     let (mut own, mut handed) = (BTreeSet::new(), Vec::new());
+    // the depths at which modules within the file begin, from which each `super` leads to the one around
+    let mut inner: Vec<i32> = Vec::new();
     let (mut depth, mut at) = (0, 0);
     while at < words.len() {
         let next = words.get(at + 1).copied().unwrap_or_default();
         match words[at] {
             "{" => depth += 1,
-            "}" => depth -= 1,
+            "}" => {
+                depth -= 1;
+                inner.retain(|it| *it < depth);
+            }
+            "mod" if words.get(at + 2) == Some(&"{") => inner.push(depth),
             "use" if next != "<" => {
                 let is_public = at > 0 && ["pub", ")"].contains(&words[at - 1]);
                 let mut found = Vec::new();
                 at = uses(&words, at + 1, &[], &mut found);
+                for (_, path) in &mut found {
+                    within(&inner, path);
+                }
                 module.uses.extend(found.iter().cloned());
                 if is_public {
                     handed.extend(found);
@@ -170,6 +179,7 @@ fn module(path: &str, text: &str) -> (String, Module) {
                     at += 2;
                 }
                 own.insert(word);
+                within(&inner, &mut path);
                 module.taken.push(path);
             }
             word => drop(own.insert(word)),
@@ -179,6 +189,12 @@ fn module(path: &str, text: &str) -> (String, Module) {
     let taken = handed.into_iter().filter(|(name, _)| own.contains(name.as_str()));
     module.taken.extend(taken.map(|(_, path)| path));
     (name, module)
+}
+
+/// Leaves out the beginning of a path that leads from a module within the file to the file.
+fn within(inner: &[i32], path: &mut Vec<String>) {
+    let own = path.iter().take(inner.len()).take_while(|it| *it == "super").count();
+    path.drain(..own);
 }
 
 /// Reads one tree of a `use` item from `at`, and returns where the tree ends.
@@ -276,7 +292,13 @@ fn a_name_is_taken_from_the_file_that_defines_it() {
         let d = ("a/d.rs", "pub(super) use super::c::f as given;\npub use crate::a::T;");
         check(&[("lib.rs", "mod a;"), ("a/mod.rs", &text), c, d], &[], expected);
     };
-    for text in ["fn g() { c::f() }", "use c::f as h;", "use d::given;", "fn g() { d::given() }"] {
+    for text in [
+        "fn g() { c::f() }",
+        "use c::f as h;",
+        "use d::given;",
+        "fn g() { d::given() }",
+        "mod within { fn g() { super::c::f() } }",
+    ] {
         check(text, &[circle]);
     }
     check("pub use c::f;\nfn g() { f() }", &[circle]);
