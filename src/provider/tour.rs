@@ -145,7 +145,7 @@ fn edit(n: usize, leader: &str) -> Reply {
     ]);
     let text = format!(
         "Now I propose two changes to `greet.py`. They are in your own buffer, and nothing is on disk until you \
-         decide.\n\nThere, or on the list below (`<Tab>`): accept with `{leader}a`, reject with `{leader}r`, go on \
+         decide.\n\nThere, or on the list below (`:Caliban`, `<Tab>`): accept with `{leader}a`, reject with `{leader}r`, go on \
          with `]h`. `u` takes a decision back."
     );
     call(&text, "edit", &json!({ "path": "greet.py", "edits": edits }), n)
@@ -165,7 +165,7 @@ fn shell(n: usize, heard: Option<String>) -> Reply {
     call(
         &format!(
             "{heard}The last step is a command. Caliban asks before it runs this one: go to the question below \
-             (`<Tab>`), and press `y` or `n`."
+             (`:Caliban`, `<Tab>`), and press `y` or `n`."
         ),
         "shell",
         &json!({ "command": "python3 test_greet.py" }),

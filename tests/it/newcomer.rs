@@ -1,5 +1,6 @@
 //! What a newcomer sees and presses in the first hour, on a screen of 80 columns and 24 rows.
 
+mod floats;
 mod follows;
 mod keys;
 mod rows;

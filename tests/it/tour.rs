@@ -76,7 +76,7 @@ fn the_words_of_each_step_of_the_tour_are_on_the_screen_when_they_are_needed() {
         nvim.keys("ihello<Esc><CR>");
         nvim.wait_phase("reviewing");
         let review = [
-            "on the list below (<Tab>): accept with \\a, reject with \\r, go on with ]h.",
+            "on the list below (:Caliban, <Tab>): accept with \\a, reject with \\r, go on with ]h.",
             "2 hunks in 1 file to review",
             "-1 +2",
         ];
@@ -128,6 +128,23 @@ fn the_keys_that_the_tour_names_work_on_the_list_and_in_the_file() {
     nvim.keys(":Caliban<CR><Esc><Tab>]h");
     nvim.wait(|it| it.lua_str("return vim.fn.expand('%:t')") == "greet.py", "the file");
     assert!(!nvim.lua_str("return vim.fn.execute('messages')").contains("E21"));
+}
+
+#[test]
+fn from_the_file_of_the_tour_the_named_keys_lead_to_the_list_and_to_the_question() {
+    for (columns, rows) in SIZES {
+        let nvim = Nvim::start(&sample().size(columns, rows));
+        nvim.keys(":edit greet.py<CR>:Caliban<CR>ihello<Esc><CR>");
+        nvim.wait_phase("reviewing");
+        nvim.keys("<C-w>tgg]h\\a");
+        nvim.wait_hunks(1);
+        nvim.keys(":Caliban<CR><Tab>\\a");
+        nvim.wait_question();
+        nvim.keys("<C-w>t");
+        nvim.wait(|it| it.lua_str("return vim.fn.expand('%:t')") == "greet.py", "the file");
+        nvim.keys(":Caliban<CR><Tab>y");
+        nvim.wait_transcript("The test passed.");
+    }
 }
 
 #[test]

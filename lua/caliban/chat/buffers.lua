@@ -5,10 +5,11 @@ local api = vim.api
 local BUF = require('caliban.editor.since').BUF
 
 --- The value of 'formatlistpat': it matches the beginning of lines whose wrapped rows are indented.
---- Such lines begin with the sign of a tool, a thought, a question, a notice, a quotation or a list
---- item, with a word in a separate column, as in the list of commands, or with the number of an
+--- Such lines begin with the sign of a tool, a thought, a question, a notice, a quotation, a list
+--- item or a to-do item, with a word in a separate column, as in the list of commands, or with the number of an
 --- option.
-local LISTS = [[^\s*\%(\%([▸▾?!>*+-]\|\d\+[.)]\)\s\+\|\/\=\h\+\s\s\+\|\d\s\s\%(\[[ x]\] \)\=\)]]
+local LISTS =
+  [[^\s*\%(\%([▸▾?!>*+-]\|\d\+[.)]\|\[[ x>]\]\)\s\+\|\/\=\h\+\s\s\+\|\d\s\s\%(\[[ x]\] \)\=\)]]
 
 --- Deletes the buffer with this name, unless it is the buffer `but`.
 ---@param full string

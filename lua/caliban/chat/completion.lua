@@ -151,6 +151,30 @@ local function ask(params, request, answer, forget)
   asked = { id = last, request = request, row = row, line = line, answer = answer, drop = forget }
 end
 
+--- The cells of Neovim's menu around and between an item and the words about it.
+local FRAME = 5
+--- The fewest cells in which words about an item still say something.
+local LEAST = 8
+
+--- Cuts the words about each item, so that Neovim's menu has room for them on the screen: Neovim itself would cut them
+--- without a sign.
+---@param list lsp.CompletionItem[]
+---@param message caliban.Completed
+local function fit(list, message)
+  local widest = 0
+  for _, item in ipairs(message.items) do
+    widest = math.max(widest, api.nvim_strwidth(item.text))
+  end
+  local room, more = vim.o.columns - widest - FRAME, require('caliban.editor.icons').of('…')
+  for _, item in ipairs(list) do
+    local words = item.detail
+    if words and api.nvim_strwidth(words) > room then
+      local cut = require('caliban.editor.wrap').first(words, room - api.nvim_strwidth(more))
+      item.detail = room > LEAST and vim.trim(cut) .. more or nil
+    end
+  end
+end
+
 ---@param question caliban.AskedCompletion
 ---@param message caliban.Completed
 ---@return lsp.CompletionItem[]
@@ -174,6 +198,7 @@ local function items(question, message)
       textEdit = { newText = item.text, range = range },
     }
   end
+  fit(list, message)
   return list
 end
 

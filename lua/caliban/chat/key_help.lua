@@ -46,8 +46,7 @@ function M.show(keys, more)
   local win = require('caliban.chat.float').show(lines, 'Keys', place, 'g?')
   -- a wider line wraps, indented to the column of the descriptions
   vim.wo[win][0].breakindent, vim.wo[win][0].breakindentopt = true, 'shift:8'
-  local rows = vim.api.nvim_win_text_height(win, {}).all
-  vim.api.nvim_win_set_height(win, math.max(1, math.min(rows, vim.o.lines - 4)))
+  require('caliban.chat.float').fit(win)
 end
 
 return M

@@ -172,15 +172,18 @@ local function draw()
   local config = place(chat, lines)
   api.nvim_win_set_config(win, config)
   local rows = api.nvim_win_text_height(win, {}).all
-  local most = math.floor(vim.o.lines / 2)
-  config.height = math.max(1, math.min(rows, most))
-  if covers(chat, config) then
+  local border = 2
+  -- over the chat, the window ends above the composer
+  local room = config.win and vim.fn.getwininfo(config.win)[1].height - border or vim.o.lines
+  config.height = math.max(1, math.min(rows, room, math.floor(vim.o.lines / 2)))
+  if room < 1 or covers(chat, config) then
     local other = aside(config)
     config = other or config
     config.hide = other == nil
   end
   api.nvim_win_set_config(win, config)
   api.nvim_win_set_cursor(win, { current, 0 })
+  require('caliban.chat.float').announce(win)
 end
 
 ---@param chat caliban.Chat
