@@ -145,7 +145,7 @@ fn edit(n: usize, leader: &str) -> Reply {
     ]);
     let text = format!(
         "Now I propose two changes to `greet.py`. They are in your own buffer, and nothing is on disk until you \
-         decide.\n\nThere, or on the list below (`:Caliban`, `<Tab>`): accept with `{leader}a`, reject with `{leader}r`, go on \
+         decide.\n\nThere, or on the list below (`<Tab>`): accept with `{leader}a`, reject with `{leader}r`, go on \
          with `]h`. `u` takes a decision back."
     );
     call(&text, "edit", &json!({ "path": "greet.py", "edits": edits }), n)

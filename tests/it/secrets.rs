@@ -292,11 +292,12 @@ fn no_process_has_a_key_on_its_command_line() {
     nvim.wait_question();
     nvim.lua("require('caliban').approve()", &[]);
     nvim.wait_transcript("It runs.");
-    let all = fs::read_dir("/proc").unwrap().flatten();
     let line = |it: fs::DirEntry| fs::read(it.path().join("cmdline")).ok();
-    let lines: Vec<String> =
-        all.filter_map(line).map(|it| String::from_utf8_lossy(&it).replace('\0', " ")).collect();
-    assert!(lines.iter().any(|it| it.contains("sleep 900")), "{lines:?}");
-    assert!(!lines.iter().any(|it| it.contains(&key)));
+    let lines = || -> Vec<String> {
+        let all = fs::read_dir("/proc").unwrap().flatten();
+        all.filter_map(line).map(|it| String::from_utf8_lossy(&it).replace('\0', " ")).collect()
+    };
+    nvim.wait(|_| lines().iter().any(|it| it.contains("sleep 900")), "the process of the job");
+    assert!(!lines().iter().any(|it| it.contains(&key)));
     is_nowhere(&nvim, &server, &key);
 }

@@ -117,7 +117,7 @@ fn each_subcommand_takes_its_words_or_names_those_that_mean_nothing() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server).size(120, 36));
     nvim.keys(":Caliban<CR><Esc>");
-    nvim.wait_phase("idle");
+    nvim.wait_session("main");
     let names =
         nvim.lua_str("return table.concat(vim.fn.getcompletion('Caliban ', 'cmdline'), ' ')");
     let (taking, others): (Vec<&str>, Vec<&str>) =

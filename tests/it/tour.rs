@@ -76,7 +76,7 @@ fn the_words_of_each_step_of_the_tour_are_on_the_screen_when_they_are_needed() {
         nvim.keys("ihello<Esc><CR>");
         nvim.wait_phase("reviewing");
         let review = [
-            "on the list below (:Caliban, <Tab>): accept with \\a, reject with \\r, go on with ]h.",
+            "on the list below (<Tab>): accept with \\a, reject with \\r, go on with ]h.",
             "2 hunks in 1 file to review",
             "-1 +2",
         ];

@@ -192,13 +192,13 @@ end
 --- Keys in words, then the key that shows the others.
 ---@param of caliban.KeyWords[]
 ---@param more string?
----@param long? integer so many of the keys have their longer words; default: none
+---@param long? table<integer, boolean?> the keys that have their longer words; default: none
 ---@return string
 local function joined(of, more, long)
   local shown = {} ---@type string[]
   for i, key in ipairs(of) do
     if type(key) == 'table' then
-      key = i > (long or 0) and key[2] or key[1]
+      key = long and long[i] and key[1] or key[2]
     end
     shown[i] = key
   end
@@ -229,15 +229,13 @@ function M.of(chat, width)
       shown[#shown] = nil
     end
   end
-  -- the most important keys have their longer words first
-  for long = #shown, 1, -1 do
-    local line = joined(shown, more, long)
-    if fits(line) then
-      return line
-    end
+  local long = {} ---@type table<integer, boolean?>
+  for i in ipairs(shown) do
+    long[i] = true
+    long[i] = fits(joined(shown, more, long)) or nil
   end
   if #shown > 0 then
-    return joined(shown, more)
+    return joined(shown, more, long)
   end
   return more and fits(more) and more or ''
 end

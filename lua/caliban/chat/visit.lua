@@ -88,6 +88,10 @@ end
 --- outside of the chats. A count repeats this.
 ---@param step -1|1
 function M.entry(step)
+  if vim.fn.getqflist({ size = 0 }).size == 0 then
+    local why = 'No comments are here. `/review` has the model review a diff.'
+    return require('caliban.editor.notify').show(why)
+  end
   local count, outside = vim.v.count1, require('caliban.chat.outside').last()
   local win = M.code_window()
   local there = not win and outside and api.nvim_win_is_valid(outside.win) and outside.win

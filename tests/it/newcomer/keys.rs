@@ -167,7 +167,7 @@ fn outside_of_the_chat_the_line_of_keys_names_commands_for_what_is_not_on_the_sc
         wait(&nvim, ":Caliban approve · :Caliban deny · :Caliban");
         nvim.keys(":Caliban stop<CR>");
         wait(&nvim, ":Caliban to the chat");
-        nvim.wait_phase("idle");
+        nvim.wait_transcript("Stopped.");
         server.reply(planned("p1", "- one"));
         nvim.keys(":Caliban<CR>i/plan go<C-s><Esc>");
         nvim.wait_screen("Plan · waits");

@@ -173,7 +173,7 @@ fn text_of_the_user_stays_in_the_buffer_of_a_file_that_is_gone() {
     by_user(&scene);
     done(&scene, "read", json!({ "path": "b.txt" }));
     scene.ask(rewrite());
-    scene.nvim.wait_phase("reviewing");
+    scene.nvim.wait(|it| it.pending() > 0, "the change under review");
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban reject all<CR>");
     scene.wait_idle("I see.");
