@@ -2,18 +2,9 @@
 //! call of a subagent may run. While such a question is open, messages wait in the queue, and a running turn goes on.
 //! Nothing waits for the answer about a port, and other questions come before it.
 
-use super::{Phase, Session, Step, say};
-use crate::event::{Event, Matter, Offer, Ruling, TurnId};
+use super::{Consult, Phase, Session, Step, say};
+use crate::event::{Event, Matter, Ruling, TurnId};
 use crate::message::CallId;
-
-/// A question. It is never saved: if the answer is still needed, the program asks again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Consult {
-    pub id: CallId,
-    pub about: Matter,
-    pub question: String,
-    pub offer: Offer,
-}
 
 impl Session {
     /// Whether this is the id of the question in `consult`.

@@ -1,9 +1,14 @@
 //! A copy of a conversation, whole or up to a message, that is independent of the original.
 
-use super::undo::last_turn;
 use super::{Input, Limits, Phase, Session, say};
+use crate::event::HIGHEST;
 use crate::message::{Block, ExcerptKind, Message, Role, Usage};
 use std::path::{Path, PathBuf};
+
+/// The last turn that these messages began, at most `HIGHEST`, because a file may contain any number.
+pub(super) fn last_turn(messages: &[Message]) -> Option<u32> {
+    messages.iter().filter_map(|it| it.turn).max().map(|it| it.min(HIGHEST))
+}
 
 /// Where a copy ends. The user's last `after` prompts are left out. If `is_prompt` is true, the copy ends with the last
 /// prompt that is kept; otherwise the messages up to the next prompt are kept too.

@@ -1,13 +1,67 @@
 //! The inputs of a session, and the effects: the actions that the session asks others to carry out.
 
-use super::{Consult, Response, WorkerInput};
+use super::Consult;
 use crate::event::{
-    Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Order, Parent, Plan,
-    PlanVerdict, Profile, Recipient, Rest, Ruling, SessionId, Trim, Tuning, TurnId, WorkerId,
+    Access, Awaited, Event, Failure, Grant, HandOff, Handoff, Measure, Mode, Named, Order, Parent,
+    Plan, PlanVerdict, Profile, Recipient, Rest, Ruling, SessionId, Trim, Tuning, TurnId, WorkerId,
 };
 use crate::message::{CallId, Excerpt, FileDiff, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// What the user does with the question that is next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Response {
+    /// Marks an option, or removes its mark, in a question with several answers.
+    Mark(usize),
+    Choose(Vec<usize>),
+    /// Chooses the marked options.
+    Done,
+    Words(String),
+    Skip,
+    /// Takes back the answer to the previous question.
+    Back,
+}
+
+/// What happens to a conversation's workers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WorkerInput {
+    /// The user turns coordinator mode on or off.
+    Coordinate {
+        is_on: bool,
+    },
+    /// The worker works in this session.
+    Placed {
+        worker: WorkerId,
+        session: SessionId,
+    },
+    /// The worker begins or stops waiting for the user.
+    Waits {
+        worker: WorkerId,
+        waits: bool,
+    },
+    Noticed {
+        worker: WorkerId,
+        text: String,
+    },
+    /// The user stops the worker.
+    Dismiss {
+        worker: WorkerId,
+    },
+    /// The user has sent the worker this message.
+    Told {
+        worker: WorkerId,
+        text: String,
+    },
+    /// The worker has ended. `is_whole` says that its turn ended by itself.
+    Ended {
+        worker: WorkerId,
+        result: HandOff,
+        is_whole: bool,
+        requests: u32,
+        tokens: u64,
+    },
+}
 
 /// A call's change of one file, which is in the file's buffer now.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,26 +2,12 @@
 //! questions are open until the user's next message, whatever it says.
 
 use super::fork::is_shown;
-use super::{Event, Input, Session, Step, say};
+use super::{Event, Input, Response, Session, Step, say};
 use crate::event::{Queued, TurnId};
 use crate::message::inquiry::WORDS;
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Given, Inquiry, Question, Role, ToolAnswer, ToolCall,
 };
-
-/// What the user does with the question that is next.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Response {
-    /// Marks an option, or removes its mark, in a question with several answers.
-    Mark(usize),
-    Choose(Vec<usize>),
-    /// Chooses the marked options.
-    Done,
-    Words(String),
-    Skip,
-    /// Takes back the answer to the previous question.
-    Back,
-}
 
 impl Session {
     /// The open questions, and the call that asked them.

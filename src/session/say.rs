@@ -1,5 +1,7 @@
 //! The program's own sentences for the model and for the user.
 
+pub(super) use super::limits::too_many_requests;
+
 use super::workers::{LAST, is_coordinating, is_held};
 use super::wrote::REMINDER;
 use crate::event::{Access, End, Failure, MODES, Matter, Mode};
@@ -93,12 +95,6 @@ pub(super) fn limit_reached(reached: &str) -> String {
 /// The sentence for the user at the end of an unattended turn that reached a spending limit.
 pub(super) fn limit_ended(reached: &str) -> String {
     format!("Stopped at the spending limit: {reached}.")
-}
-
-/// The sentence for the user at the end of a turn that made as many requests as it may.
-pub(super) fn too_many_requests(made: u32) -> String {
-    let requests = if made == 1 { "request" } else { "requests" };
-    format!("Stopped after {made} {requests} in one turn. Send a message to go on.")
 }
 
 /// What the model is told before a turn that nobody attends.

@@ -1,31 +1,10 @@
 //! Whether strangers' texts have come into the conversation, and whether the user or a page has named an address.
 
-use super::{Open, Session, State};
+use super::{Exposure, Open, Session, State};
 use crate::event::{Access, Grant, Mode};
 use crate::message::{Block, Builtin, CallId, ExcerptKind, Message, Origin, Role};
 use crate::policy::{self, Decision};
 use crate::rules::{Judgement, Leak, Verdict};
-use serde::{Deserialize, Serialize};
-
-/// What has reached the project beside the messages of a conversation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Exposure {
-    #[default]
-    None,
-    /// Files may have a stranger's text: a command has begun, which may have printed nothing, or a model that had read
-    /// such a text has written files without a review.
-    Files,
-    /// The same, and the model had read another stranger's text than the output of a command before the user took
-    /// messages back.
-    Texts,
-}
-
-impl Exposure {
-    pub fn is_none(&self) -> bool {
-        *self == Exposure::None
-    }
-}
 
 /// The most fetches of a turn among which may be addresses that only pages have named.
 const FETCHES: usize = 8;

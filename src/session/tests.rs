@@ -14,8 +14,9 @@ mod spending;
 mod workers;
 
 use super::*;
-use crate::event::{Awaited, Failure, Guarded, Handoff, Item, Remote, Ruling};
-use crate::message::Input as Arguments;
+use crate::event::{Access, Awaited, Failure, Guarded, Handoff, Item, Mode, Remote, Ruling, Trim};
+use crate::message::{CallId, Input as Arguments, ToolAnswer, ToolCall, Usage};
+use crate::rules::Judgement;
 use expect_test::{Expect, expect};
 use limits::{limited, overloaded};
 use serde_json::json;

@@ -1,26 +1,9 @@
 //! A turn that nobody attends: a call that would ask the user is denied, and the turn ends at a limit.
 
-use super::{Open, Session, Step, audit, say};
+use super::{Open, Session, Step, Unattended, audit, say};
 use crate::event::{End, Event, Offer, Ruling, TurnId};
-use crate::message::{CallId, Usage};
+use crate::message::CallId;
 use crate::policy::Question;
-
-/// What is known of a turn that nobody attends.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Unattended {
-    /// The questions that nobody answered.
-    pub denied: Vec<String>,
-    /// The limit that ended the turn, as a sentence for the user.
-    pub limit: Option<String>,
-    /// Whether the turn ended because the model writes its calls as text.
-    pub wrote_calls: bool,
-    /// How the turn ended; `None` until then.
-    pub end: Option<End>,
-    /// The number of messages, the tokens and the cost in USD before the turn.
-    pub messages: usize,
-    pub usage: Usage,
-    pub spent: f64,
-}
 
 /// The sentence about the end of a turn that nobody attended, if it did not end by itself.
 pub fn ending_alone(why: &End) -> Option<String> {

@@ -4,7 +4,6 @@ use super::Session;
 use super::compact::is_named;
 use super::fork::is_shown;
 use super::say::{self, About};
-use crate::event::HIGHEST;
 use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Role};
 use std::collections::HashSet;
 
@@ -131,11 +130,6 @@ impl Session {
             is_in(messages)
         });
     }
-}
-
-/// The last turn that these messages began, at most `HIGHEST`, because a file may contain any number.
-pub(super) fn last_turn(messages: &[Message]) -> Option<u32> {
-    messages.iter().filter_map(|it| it.turn).max().map(|it| it.min(HIGHEST))
 }
 
 #[cfg(test)]

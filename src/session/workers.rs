@@ -2,141 +2,28 @@
 
 mod answers;
 mod ends;
+mod list;
 mod words;
+
+pub use list::{WORKER_REQUESTS, Workers};
 
 pub(super) use words::{LAST, post};
 pub use words::{has_run_out, is_coordinating, is_held};
 
-use super::{Effect, Event, Open, Session, Step};
-use crate::event::{
-    Access, HandOff, Order, SessionId, TurnId, Worker, WorkerAct, WorkerEvent, WorkerId,
-    WorkerState,
-};
+use super::{Effect, Event, Open, Session, Step, WorkerInput};
+use crate::event::{Access, Order, TurnId, Worker, WorkerAct, WorkerEvent, WorkerId, WorkerState};
 use crate::message::{CallId, ToolAnswer};
-use std::collections::BTreeMap;
 
 /// The most workers that work at the same time. The others wait in line.
 const AT_ONCE: usize = 8;
 /// The most workers that run, wait in line or have a result that the coordinator has not read.
 const UNSETTLED: usize = 32;
-/// The most workers whose results are kept after the coordinator has read them.
-const KEPT: usize = 64;
-/// The most requests that a worker may make.
-pub const WORKER_REQUESTS: u32 = 12;
 /// The most characters of a worker's report of its progress.
 const NOTICE: usize = 300;
 
 const BY_USER: &str = "The user stopped the worker";
 /// The first line of an answer to a call that no longer waits, because the user has sent a message.
 const USER_SPEAKS: &str = "The user has sent a message, which follows. Answer it, then wait again.";
-
-/// A conversation's workers.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Workers {
-    /// Whether the conversation is a coordinator, which hands its work out.
-    pub is_on: bool,
-    pub all: BTreeMap<WorkerId, Worker>,
-    /// The number of the last worker.
-    pub last: u32,
-    /// Whether a worker has reported its progress. The coordinator gets the report with each request, and a stranger's
-    /// text may be in it.
-    pub has_noticed: bool,
-    /// How many replies of the turn were held; see `finish`.
-    held: u32,
-}
-
-/// What happens to a conversation's workers.
-#[derive(Debug, Clone, PartialEq)]
-pub enum WorkerInput {
-    /// The user turns coordinator mode on or off.
-    Coordinate {
-        is_on: bool,
-    },
-    /// The worker works in this session.
-    Placed {
-        worker: WorkerId,
-        session: SessionId,
-    },
-    /// The worker begins or stops waiting for the user.
-    Waits {
-        worker: WorkerId,
-        waits: bool,
-    },
-    Noticed {
-        worker: WorkerId,
-        text: String,
-    },
-    /// The user stops the worker.
-    Dismiss {
-        worker: WorkerId,
-    },
-    /// The user has sent the worker this message.
-    Told {
-        worker: WorkerId,
-        text: String,
-    },
-    /// The worker has ended. `is_whole` says that its turn ended by itself.
-    Ended {
-        worker: WorkerId,
-        result: HandOff,
-        is_whole: bool,
-        requests: u32,
-        tokens: u64,
-    },
-}
-
-impl Workers {
-    pub fn running(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
-        let all = self.all.iter().filter(|it| it.1.state == WorkerState::Running);
-        all.map(|(id, it)| (*id, it))
-    }
-
-    /// The workers that run or wait in line.
-    pub fn active(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
-        self.all.iter().filter(|it| !it.1.state.is_over()).map(|(id, it)| (*id, it))
-    }
-
-    /// The workers with a result that the coordinator has not read.
-    pub fn unread(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
-        self.all.iter().filter(|it| it.1.is_unread()).map(|(id, it)| (*id, it))
-    }
-
-    /// The workers that a session's file lists.
-    pub fn stored(is_on: bool, all: BTreeMap<WorkerId, Worker>, last: u32) -> Workers {
-        let has_noticed = all.values().any(|it| !it.notice.is_empty());
-        let mut workers = Workers { is_on, all, last, has_noticed, held: 0 };
-        workers.shorten();
-        workers
-    }
-
-    /// Called when a turn begins.
-    pub(super) fn begin_turn(&mut self) {
-        self.held = 0;
-    }
-
-    fn is_running(&self, worker: WorkerId) -> bool {
-        self.all.get(&worker).is_some_and(|it| it.state == WorkerState::Running)
-    }
-
-    /// The first worker in line.
-    fn next(&self) -> Option<WorkerId> {
-        let mut waiting = self.all.iter().filter(|it| it.1.state == WorkerState::Waiting);
-        waiting.next().map(|(id, _)| *id)
-    }
-
-    /// Removes the oldest workers whose results the coordinator has read, so that at most `KEPT` of these stay.
-    fn forget_old(&mut self) {
-        let settled: Vec<WorkerId> = self
-            .all
-            .iter()
-            .filter(|it| it.1.state.is_over() && it.1.is_read)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in settled.iter().take(settled.len().saturating_sub(KEPT)) {
-            self.all.remove(id);
-        }
-    }
-}
 
 impl Session {
     pub(super) fn take_worker(&mut self, input: WorkerInput, step: &mut Step) {
