@@ -6,31 +6,31 @@ mod held;
 mod limits;
 mod secrets;
 mod shared;
+mod state;
 mod temporary;
 mod worktree;
 
 pub use limits::Limits;
+pub use state::{Confinement, Settings};
 
 use super::desk::Desk;
 use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
-use super::git::remotes::{self, Origins};
-use super::named::{Listed, Starts, is_within, named};
-use super::planted::{Agreed, Fixed, Nested, Places};
+use super::git::remotes;
+use super::named::{is_within, named};
+use super::planted::{Fixed, Places};
 use crate::chance;
 use crate::reach;
 use crate::rules::{self, Rules};
 use crate::sandbox::gate::Gate as Cover;
 use crate::sandbox::{self, Sandbox, Strength};
 use crate::web::proxy::Gate;
-use held::Seen;
-use shared::{Layered, Shared, Turn};
+use state::{Shared, Writes};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tempfile::NamedTempFile;
 use temporary::Temporary;
-use tokio::sync::{OnceCell, watch};
 use worktree::of_worktree;
 
 /// Places of sockets on which programs of the user listen.
@@ -45,88 +45,6 @@ const SOCKETS: &[&str] = &[
 
 /// The folder of shared memory.
 const SHARED: &str = "/dev/shm";
-
-/// The user's settings of the sandbox.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    pub is_on: bool,
-    /// Whether commands may use the network.
-    pub network: bool,
-    /// Further folders in which commands may write files; `~` stands for the home folder.
-    pub writable: Vec<String>,
-}
-
-/// What commands may write.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Writes {
-    /// The project, their temporary folder and the caches of build tools.
-    #[default]
-    Project,
-    /// Only their temporary folder.
-    Temporary,
-    /// Nothing. The command only looks which locked files git would change, and has no network.
-    Nothing,
-}
-
-impl Writes {
-    /// Those of the paths that may be written.
-    fn limiting(self, paths: Vec<PathBuf>, temporary: &Path) -> Vec<PathBuf> {
-        match self {
-            Writes::Project => paths,
-            Writes::Temporary => vec![temporary.to_owned()],
-            Writes::Nothing => Vec::new(),
-        }
-    }
-}
-
-/// The sandbox of a session's commands.
-#[derive(Clone, Default)]
-pub struct Confinement {
-    settings: Settings,
-    /// Folders that are hidden from commands.
-    private: Vec<PathBuf>,
-    /// The folder with the project's layers over the caches of build tools.
-    layers: PathBuf,
-    layered: Arc<watch::Sender<Layered>>,
-    turn: Turn,
-    /// The path of this program.
-    program: PathBuf,
-    strength: Arc<OnceLock<Option<Strength>>>,
-    temporary: Arc<OnceLock<Option<Temporary>>>,
-    /// The files with secrets that commands do not see, as they were when the conversation's first command began.
-    secrets: Arc<OnceLock<Vec<PathBuf>>>,
-    /// What the repository held before the conversation's first command.
-    baseline: Arc<OnceCell<Option<Arc<Baseline>>>>,
-    /// The last known state of git's store, and what the user was told of it.
-    seen: Arc<watch::Sender<Seen>>,
-    /// Where the branches went before the conversation's commands.
-    known: Origins,
-    /// The start files of the user's, at that time.
-    starts: Arc<OnceLock<Starts>>,
-    /// Whether all of the project runs when a shell or an editor starts.
-    is_start: Arc<OnceLock<bool>>,
-    /// The settings of git for the project, as the last command found them.
-    listed: Arc<watch::Sender<Listed>>,
-    /// The repositories in folders of the project, as the last command found them.
-    nested: Arc<watch::Sender<Nested>>,
-    /// The network of the conversation's commands, from the first command on.
-    network: Arc<watch::Sender<Option<Shared>>>,
-    /// Whether rules that allow hosts are ignored.
-    is_closed: bool,
-    writes: Writes,
-    /// Whether commands work in a worktree apart, and do not write in the folder of its repository.
-    is_apart: bool,
-    /// The files and folders of the project in which commands may write; `None` is the whole project.
-    owned: Option<Vec<PathBuf>>,
-    /// The locked paths that the command may change with the user's consent.
-    unlocked: Vec<String>,
-    /// What the user has agreed to for commands of all conversations of the project.
-    agreed: Arc<watch::Sender<Agreed>>,
-    /// Hosts that the user has opened. They are open even if `is_closed` is set.
-    opened: Vec<String>,
-    /// The rules for the connections of running commands.
-    rules: Arc<watch::Sender<Arc<Rules>>>,
-}
 
 /// Why the command gets no connection, as the end of a sentence that begins with the host.
 const CLOSED: &str = "is closed, because untrusted text may be in the conversation and auto mode runs the command \

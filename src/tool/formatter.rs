@@ -3,9 +3,9 @@
 
 pub use super::lsp::question::{Filter, Formatter};
 
-use super::clip;
 use super::desk::Desk;
-use super::process::{self, End, Process, Streams};
+use super::process::{End, Process, Streams};
+use super::{clip, command};
 use crate::text::{self, Text, cause, secret};
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -129,7 +129,7 @@ impl Filter {
         let confinement = desk.confinement.clone().connecting(true, Vec::new()).read_only();
         let limits = confinement.limits(desk).await?;
         let streams = Streams::Filter;
-        let mut command = process::prepared(desk, &parted(&self.line), limits.as_ref(), streams)?;
+        let mut command = command::prepared(desk, &parted(&self.line), limits.as_ref(), streams)?;
         command.stderr(Stdio::from(input(text)?));
         let gate = limits.as_ref().and_then(|it| confinement.gate(desk, it));
         let time = Duration::from_millis(ms.into());

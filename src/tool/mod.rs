@@ -29,6 +29,7 @@ mod allowed;
 mod ask;
 mod call;
 mod code_action;
+mod command;
 mod definition;
 mod delete;
 mod desk;

@@ -12,6 +12,7 @@ mod modules;
 mod nested;
 mod places;
 mod rebases;
+mod repositories;
 mod seen;
 mod taken;
 mod tracked;
@@ -24,6 +25,7 @@ pub(super) use taken::{Taken, shown, told};
 use crate::chance;
 use crate::reach::TAKEN_BACK;
 use crate::regular::direct;
+use crate::tool::git::baseline::Baseline;
 use crate::tool::git::remotes::Origins;
 use crate::tool::{Stamp, Workspace, disk};
 use agreed::Consent;
@@ -88,6 +90,42 @@ pub(super) struct Watching {
     taken: mpsc::UnboundedReceiver<Taken>,
     /// `None` once the watch has failed, or has ended.
     failed: Option<oneshot::Receiver<()>>,
+}
+
+impl Places {
+    /// The watch for a command with these limits. The error is a clause.
+    pub(in crate::tool) fn watch(
+        &self,
+        workspace: Arc<dyn Workspace>,
+        baseline: Option<Arc<Baseline>>,
+        settings: Option<(NamedTempFile, Origins)>,
+        agreed: &Arc<watch::Sender<Agreed>>,
+    ) -> Result<Watch, String> {
+        let mut before = self.found(self.nested.trees(), Search::All)?;
+        let loose = self.loose(&before);
+        before.retain(|it, _| !loose.contains_key(it));
+        let nested =
+            before.keys().filter(|it| self.is_nested(it)).filter_map(|it| tracked::marks(it));
+        let moved = nested.flat_map(BTreeMap::into_values).collect();
+        let unlocked = Some(self.unlocked.clone()).filter(|it| !it.is_empty());
+        Ok(Watch {
+            places: self.clone(),
+            workspace,
+            links: self.nested.targets().clone(),
+            nested: self.nested.clone(),
+            written: BTreeMap::new(),
+            taken: Vec::new(),
+            stuck: Vec::new(),
+            tracked: baseline.map(Tracked::new),
+            fresh: Fresh::new(before.keys()),
+            before,
+            marks: loose,
+            moved,
+            agreed: agreed.clone(),
+            consent: unlocked.map(|it| Consent::new(agreed.clone(), it)),
+            settings: settings.map(Arc::new),
+        })
+    }
 }
 
 impl Watching {
@@ -211,7 +249,7 @@ impl Watch {
             if !is_gone
                 && is_still
                 && !self.fresh.has(&path).await
-                && !self.leads_home(&path).await
+                && !self.places.leads_home_at_last(&path).await
                 && !self.agreed.borrow().has(&path)
                 && !self.is_moved(&path)
                 && !self.is_written_by_user(&path).await

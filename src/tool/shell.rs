@@ -5,8 +5,8 @@ mod output;
 use super::confinement::Limits;
 use super::git::head::Head;
 use super::jobs::Start;
-use super::process::{self, End, Process, Streams};
-use super::{Author, Desk, Done, Running, Tool, Work, git, job, path, planted};
+use super::process::{End, Process, Streams};
+use super::{Author, Desk, Done, Running, Tool, Work, command, git, job, path, planted};
 use crate::event::Access;
 use crate::message::{Builtin, CallId};
 use crate::rules;
@@ -146,14 +146,15 @@ fn run(desk: &Desk, call: CallId, args: Args) -> Running<'_> {
         let mut limits =
             if is_outside { None } else { desk.confinement.limits(desk).await.map_err(started)? };
         let streams = streams(&args);
-        let command = process::prepared(desk, &args.command, limits.as_ref(), streams);
+        let command = command::prepared(desk, &args.command, limits.as_ref(), streams);
         let command = command.map_err(started)?;
         let unsaved = unsaved(desk).await;
         let mut secrets = desk.secrets.known_to_commands();
         // other commands must not use this command's proxy
         secrets.extend(limits.as_ref().filter(|it| it.has_proxy()).map(|it| it.pass.clone()));
         let gate = limits.as_ref().and_then(|it| desk.confinement.gate(desk, it));
-        let watch = limits.as_mut().map_or(Ok(None), |it| it.watch(desk)).map_err(started)?;
+        let watch =
+            limits.as_mut().map_or(Ok(None), |it| it.watch(&desk.workspace)).map_err(started)?;
         if args.background {
             let is_contained = limits.is_some() && desk.confinement.contains(&desk.root);
             let start = Start {

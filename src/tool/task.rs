@@ -1,10 +1,10 @@
 //! The tool `task`: gives work to a subagent, which has a session of its own. The agent carries it out.
 
+pub use super::work::Task;
+
 use super::schema::Form;
 use super::{Author, Tool, Work, typed};
-use crate::event::Isolation;
 use crate::message::Builtin;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -44,19 +44,6 @@ fn schema() -> Value {
         },
         "required": ["description", "prompt"]
     })
-}
-
-/// A task for a subagent.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub struct Task {
-    /// A few words for the user.
-    pub description: String,
-    /// Everything that the subagent is told.
-    pub prompt: String,
-    /// The named agent that the subagent is.
-    pub agent: Option<String>,
-    #[serde(default)]
-    pub isolation: Isolation,
 }
 
 fn read(task: Task) -> Result<Task, String> {

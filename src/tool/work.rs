@@ -3,15 +3,28 @@
 use super::allowed::Consented;
 use super::desk::Desk;
 use super::lsp::question::Question;
-use super::task::Task;
 use crate::edit::{Edit, Format};
-use crate::event::{Access, WorkerAct};
+use crate::event::{Access, Isolation, WorkerAct};
 use crate::message::{Builtin, CallId, Image, ToolSpec};
 use crate::web::address::Address;
 use futures::future::BoxFuture;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
+
+/// A task for a subagent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Task {
+    /// A few words for the user.
+    pub description: String,
+    /// Everything that the subagent is told.
+    pub prompt: String,
+    /// The named agent that the subagent is.
+    pub agent: Option<String>,
+    #[serde(default)]
+    pub isolation: Isolation,
+}
 
 /// A tool: one that is built into Caliban, or one that is defined while the program runs.
 pub struct Tool {

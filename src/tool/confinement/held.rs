@@ -1,21 +1,12 @@
 //! Contents of locked files that commands have put into git's store: by a commit, or into the index. They become files
 //! when git checks them out, outside of the sandbox too. So the user is told of them.
 
-use super::Limits;
-use crate::tool::git::baseline::{REPLACED, Store};
-use std::collections::BTreeSet;
+use super::limits::Limits;
+use crate::tool::git::baseline::REPLACED;
 use std::path::Path;
 
 /// The most contents that are named.
 const SHOWN: usize = 8;
-
-/// What is known of git's store.
-#[derive(Default)]
-pub(super) struct Seen {
-    store: Store,
-    /// The contents of which the user was told: the name of each, and the id of its content.
-    told: BTreeSet<(String, String)>,
-}
 
 impl Limits {
     /// A sentence for the user about contents that are new since the last command.

@@ -1,21 +1,29 @@
 //! The limits of one command, and what its environment needs for them.
 
-use super::held::Seen;
 use crate::reach::Locks;
 use crate::sandbox::Sandbox;
 use crate::sandbox::gate;
 use crate::sandbox::network::Network;
 use crate::supervisor;
-use crate::tool::Desk;
-use crate::tool::git::baseline::Baseline;
+use crate::tool::git::baseline::{Baseline, Store};
 use crate::tool::git::remotes::Origins;
 use crate::tool::planted::{Agreed, Places, Watch};
+use crate::tool::workspace::Workspace;
+use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::NamedTempFile;
 use tokio::process::Command;
 use tokio::sync::watch;
+
+/// What is known of git's store.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) store: Store,
+    /// The contents of which the user was told: the name of each, and the id of its content.
+    pub(super) told: BTreeSet<(String, String)>,
+}
 
 /// Environment variables that contain the path of such a socket.
 const NAMED: &[&str] = &[
@@ -103,11 +111,13 @@ impl Limits {
     }
 
     /// Watches for files that the command may not create (see `planted`). After an error the command must not run.
-    pub(in crate::tool) fn watch(&mut self, desk: &Desk) -> io::Result<Option<Watch>> {
+    pub(in crate::tool) fn watch(
+        &mut self,
+        workspace: &Arc<dyn Workspace>,
+    ) -> io::Result<Option<Watch>> {
         let settings = self.channel.take().map(|it| (it, self.known.clone()));
         let baseline = self.baseline.clone();
-        let watch =
-            |it: &Places| it.watch(desk.workspace.clone(), baseline, settings, &self.agreed);
+        let watch = |it: &Places| it.watch(workspace.clone(), baseline, settings, &self.agreed);
         self.places.as_ref().map(watch).transpose().map_err(io::Error::other)
     }
 

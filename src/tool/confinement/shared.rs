@@ -2,47 +2,14 @@
 //! over the caches of build tools.
 
 use super::caches::Set;
+use super::of_worktree;
+use super::state::{Confinement, Layered, Shared};
 use super::temporary::Temporary;
-use super::{Confinement, of_worktree};
-use crate::sandbox::layers::Layers;
 use crate::sandbox::network::{Files, Former, Held, Network};
 use crate::tool::Desk;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
-use tokio::sync::Semaphore;
-
-/// The layers that the open conversations of the project share.
-#[derive(Clone, Default)]
-pub(super) struct Layered {
-    set: Weak<Set>,
-    /// The networks of these conversations.
-    holders: Vec<Former>,
-}
-
-/// Lets one command of the project after the other begin or join a network.
-#[derive(Clone)]
-pub(super) struct Turn(Arc<Semaphore>);
-
-impl Default for Turn {
-    fn default() -> Turn {
-        Turn(Arc::new(Semaphore::new(1)))
-    }
-}
-
-/// What the commands of a conversation share.
-#[derive(Clone)]
-pub(super) struct Shared {
-    pub(super) network: Network,
-    /// The layers over the caches of build tools; `None` if the system has none. Commands only read the caches then.
-    set: Option<Arc<Set>>,
-}
-
-impl Shared {
-    pub(super) fn layers(&self) -> Option<&Layers> {
-        self.set.as_ref().map(|it| &it.layers)
-    }
-}
+use std::sync::Arc;
 
 impl Confinement {
     /// What the commands of the conversation share. If the process that holds it was killed, it begins anew.

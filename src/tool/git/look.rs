@@ -2,7 +2,8 @@
 //! say so itself: the programs that it runs could name any file.
 
 use crate::tool::Desk;
-use crate::tool::process::{self, Process, Streams};
+use crate::tool::command;
+use crate::tool::process::{Process, Streams};
 use std::io;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ pub(in crate::tool) async fn looked(desk: &Desk, line: &str) -> Vec<String> {
 async fn look(desk: &Desk, line: &str) -> io::Result<Vec<String>> {
     let limits = desk.confinement.clone().looking().limits(desk).await?;
     let Some(limits) = limits.filter(|it| it.sandbox.gate.is_some()) else { return Ok(Vec::new()) };
-    let command = process::prepared(desk, line, Some(&limits), Streams::Output)?;
+    let command = command::prepared(desk, line, Some(&limits), Streams::Output)?;
     let mut process = Process::start(command, Streams::Output, Some(WAIT), None, None).await?;
     while process.next().await.is_some() {}
     process.finish().await;

@@ -1,8 +1,10 @@
 //! The first matches in the order of paths. The threads of a search find files in no order.
 
-use super::search::CAP;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// The most matching lines that are shown, and the most characters of each.
+pub(super) const CAP: usize = 100;
 
 /// The result of a search.
 #[derive(Default)]

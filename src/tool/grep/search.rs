@@ -1,6 +1,6 @@
 //! Walks the folders and searches each file, on several threads.
 
-use super::found::{First, Found, Hits, InFile};
+use super::found::{CAP, First, Found, Hits, InFile};
 use crate::reach::{Reach, Reading};
 use crate::regular::direct::Listed;
 use crate::tool::{Source, clip, path, walk};
@@ -16,8 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
 use std::{io, mem};
 
-/// The most matching lines that are shown, and the most characters of each.
-pub(super) const CAP: usize = 100;
 const WIDE: usize = 500;
 /// How many characters are shown before a match in a line that is too long.
 const LEAD: usize = 100;

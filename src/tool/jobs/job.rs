@@ -1,10 +1,9 @@
 //! The task of one job: it owns the job's process and output, and answers orders, also after the job's end.
 
 use super::buffer::Buffer;
+use super::order::{Answer, Ended, Look, Message, Notice, Order, Row, Start, shown};
 use super::ports::Ports;
-use super::{Answer, Ended, Look, Message, Notice, Order, Row, Start};
 use crate::text::cause;
-use crate::text::unseen::exact;
 use crate::tool::planted::{self, Taken};
 use crate::tool::process::{End, Process};
 use crate::web::proxy::{self, Refusal};
@@ -16,9 +15,6 @@ use tokio::time::{Instant, sleep_until};
 const FIRST: Duration = Duration::from_secs(1);
 /// How long this call waits for more output after the first output.
 const SETTLING: Duration = Duration::from_millis(250);
-/// The most characters of a command in a sentence.
-const SHOWN: usize = 60;
-
 /// Where a job's task reports.
 pub(super) struct Reports {
     pub(super) owner: mpsc::WeakUnboundedSender<Message>,
@@ -308,12 +304,4 @@ async fn tick(ports: &mut Option<Ports>) {
         Some(ports) => ports.tick().await,
         None => std::future::pending().await,
     }
-}
-
-/// A command in a sentence: its first line, with hidden characters spelt out.
-pub fn shown(command: &str) -> String {
-    let line = exact(command.trim().lines().next().unwrap_or_default()).into_owned();
-    let short: String = line.chars().take(SHOWN).collect();
-    let more = if short.len() < line.len() || command.trim().contains('\n') { " …" } else { "" };
-    format!("`{short}{more}`")
 }

@@ -1,7 +1,7 @@
 //! The ports at which a job listens in the network of its conversation, and the way to them from this machine, for those
 //! that the user has opened.
 
-use super::Port;
+use super::order::Port;
 use crate::sandbox::network::{Listener, Network};
 use crate::text::cause;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Locked paths that git changes with the user's consent. All running commands of a conversation know of them, so that
 //! the watch of none takes back what the user has agreed to.
 
-use super::modules::left;
+use super::repositories::left;
 use super::tracked::Marks;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

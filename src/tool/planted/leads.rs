@@ -2,7 +2,7 @@
 //! lead to in the project is locked like the link, whether it exists or not.
 
 use super::Places;
-use super::modules::holds_all;
+use super::repositories::holds_all;
 use super::seen::Search;
 use crate::reach::{Leading, Lock};
 use crate::tool::named::is_git_s_own;

@@ -1,8 +1,8 @@
 //! Files `.git` in folders of the project, which lead to the repositories of submodules and worktrees. Git replaces and
 //! removes them when it moves such a folder, and it cannot do so if a mount lies on them.
 
-use super::modules::words;
-use super::{Found, Places, Watch, fresh};
+use super::repositories::words;
+use super::{Found, Places, fresh};
 use crate::regular::direct;
 use crate::tool::git::folder_of;
 use std::collections::BTreeMap;
@@ -97,18 +97,19 @@ fn is_its(folder: &Path, mark: &Path) -> bool {
     mark.canonicalize().is_ok_and(|it| back.is_ok_and(|back| back == it))
 }
 
-impl Watch {
-    /// Whether a file leads home. Git writes such a file in two steps, so an answer of no is not the last one.
-    pub(super) async fn leads_home(&self, path: &Path) -> bool {
+impl Places {
+    /// Does the same as `leads_home` once git is done. Git writes such a file in two steps, so an answer of no is not the
+    /// last one.
+    pub(super) async fn leads_home_at_last(&self, path: &Path) -> bool {
         let is_one = || path.ends_with(".git") || path.ends_with("commondir");
-        if self.places.leads_home(path) {
+        if self.leads_home(path) {
             return true;
         }
         if !is_one() {
             return false;
         }
         sleep(MOMENT).await;
-        self.places.leads_home(path)
+        self.leads_home(path)
     }
 }
 

@@ -1,18 +1,14 @@
 //! The folders of a command in which locked paths may lie, and the locked paths that exist there.
 
-use super::Watch;
-use super::agreed::{Agreed, Consent, writing};
-use super::fresh::Fresh;
-use super::modules::{inside, words};
+use super::agreed::{Agreed, writing};
 use super::nested::{Nested, is_bare};
+use super::repositories::{inside, words};
 use super::seen::{Found, Search};
-use super::tracked::{Tracked, marks};
 use crate::reach::{Leading, Locks};
-use crate::tool::git::baseline::Baseline;
+use crate::tool::git;
 use crate::tool::git::remotes::{Added, Origins};
 use crate::tool::git::settings;
-use crate::tool::{Workspace, git};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::NamedTempFile;
@@ -203,38 +199,5 @@ impl Places {
     /// The folder of the repository.
     pub(in crate::tool) fn folder(&self) -> PathBuf {
         self.common.clone().unwrap_or_else(|| self.root.join(".git"))
-    }
-
-    /// The watch for a command with these limits. The error is a clause.
-    pub(in crate::tool) fn watch(
-        &self,
-        workspace: Arc<dyn Workspace>,
-        baseline: Option<Arc<Baseline>>,
-        settings: Option<(NamedTempFile, Origins)>,
-        agreed: &Arc<watch::Sender<Agreed>>,
-    ) -> Result<Watch, String> {
-        let mut before = self.found(self.nested.trees(), Search::All)?;
-        let loose = self.loose(&before);
-        before.retain(|it, _| !loose.contains_key(it));
-        let nested = before.keys().filter(|it| self.is_nested(it)).filter_map(|it| marks(it));
-        let moved = nested.flat_map(BTreeMap::into_values).collect();
-        let unlocked = Some(self.unlocked.clone()).filter(|it| !it.is_empty());
-        Ok(Watch {
-            places: self.clone(),
-            workspace,
-            links: self.nested.targets().clone(),
-            nested: self.nested.clone(),
-            written: BTreeMap::new(),
-            taken: Vec::new(),
-            stuck: Vec::new(),
-            tracked: baseline.map(Tracked::new),
-            fresh: Fresh::new(before.keys()),
-            before,
-            marks: loose,
-            moved,
-            agreed: agreed.clone(),
-            consent: unlocked.map(|it| Consent::new(agreed.clone(), it)),
-            settings: settings.map(Arc::new),
-        })
     }
 }

@@ -1,7 +1,7 @@
 //! The lists of rebases that wait for the user. `git rebase --continue` runs the programs that they name.
 
 use super::Places;
-use super::modules::trees;
+use super::repositories::trees;
 use crate::regular;
 use crate::tool::git::folder_of;
 use std::collections::BTreeSet;
