@@ -1,6 +1,6 @@
 //! Reports in the debug log when a provider's cache is lost shortly after it was filled.
 
-use super::sampler::{Sampler, Sent};
+use super::sampler::{Cached, Sampler, Sent};
 use crate::message::{Reply, Request, Usage};
 use crate::provider::prefix::first_difference;
 use serde_json::Value;
@@ -9,13 +9,6 @@ use tokio::time::Instant;
 
 /// The shortest lifetime of a provider's cache (Anthropic and `OpenAI`: five minutes), less a margin.
 const LIFE: Duration = Duration::from_secs(240);
-
-/// The last answered request, and its use of the provider's cache.
-pub(super) struct Cached {
-    sent: Sent,
-    usage: Usage,
-    at: Instant,
-}
 
 impl Sampler {
     /// Compares the last two requests to one model. If the second read far less from the cache than the first had left

@@ -1,7 +1,7 @@
 //! Renames, copies, clears and exports a session.
 
 use super::models::Models;
-use super::{Agent, todo};
+use super::{Act, Agent, todo};
 use crate::context::export;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Copy, Level, Report, Show, Wish};
@@ -15,23 +15,6 @@ use crate::tool::Desk;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use tokio::sync::oneshot;
-
-/// A command about a session as a whole.
-pub enum Act {
-    /// Renames the session to a name that is not in use. `done` gets the reason if the renaming fails.
-    Rename {
-        to: SessionId,
-        done: oneshot::Sender<Result<(), String>>,
-    },
-    Title(String),
-    Fork(Option<Cut>),
-    /// Writes the session to a file. An existing file is overwritten only with `force`.
-    Export {
-        file: String,
-        force: bool,
-    },
-}
 
 pub(super) fn carry_out(agent: &mut Agent, act: Act) {
     let conversation = &mut agent.conversation;

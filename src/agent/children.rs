@@ -6,212 +6,30 @@ mod job;
 mod model;
 pub(super) mod progress;
 mod review;
+pub(super) mod team;
 pub(super) mod worktrees;
 
+use super::command::{ChildCommand, Work};
 use super::guidance::Guidance;
-use super::permissions::Wanted;
+use super::setup::{Inherited, PlaceWanted};
 use super::turn::Turn;
-use super::{Agent, ChildCommand, Command, Inherited, Setup, work};
+use super::{Agent, work};
 use crate::context::agents::{self, NamedAgent};
-use crate::conversation::Conversation;
 use crate::conversation::report::Show;
-use crate::event::{
-    Delta, Grant, Isolation, Mode, Offer, Parent, Post, SessionId, TurnId, WorkerId, WorkerRole,
-};
-use crate::message::{CallId, ToolAnswer, Usage};
+use crate::event::{Delta, Isolation, Mode, Parent, Post, TurnId, WorkerRole};
+use crate::message::{CallId, ToolAnswer};
 use crate::session::{Input, WorkerInput};
 use crate::tool::task::{self, Task};
 use crate::tool::{Call, Desk, Toolset};
-use asked::Sending;
-use job::{Beginning, attend};
 pub(super) use job::{Job, worked};
+pub(super) use team::{Children, News, Whom};
+
+use job::{Beginning, attend};
+use team::Child;
 use tokio::sync::{mpsc, oneshot};
 
 /// The names of subagents begin with the name of their parent's session, cut to this many bytes.
 const STEM: usize = 50;
-
-/// A request for a session in which a subagent works.
-pub struct PlaceWanted {
-    /// The name of the session. If it is taken, a number is added.
-    pub name: String,
-    /// Whether the session is saved.
-    pub is_saved: bool,
-    /// The channel to the subagent.
-    pub commands: mpsc::UnboundedSender<Command>,
-    /// Receives the parts of the subagent; otherwise the reason why there are none, as a sentence.
-    pub place: oneshot::Sender<Result<Box<Setup>, String>>,
-}
-
-/// What a subagent has to do.
-pub struct Work {
-    pub parent: Parent,
-    pub task: Task,
-    /// Whether nobody attends the parent's turn.
-    pub is_unattended: bool,
-}
-
-pub(super) struct Children {
-    places: mpsc::UnboundedSender<PlaceWanted>,
-    pub(super) news: mpsc::UnboundedSender<(Whom, News)>,
-    all: Vec<Child>,
-    sending: Sending,
-    /// Whether the user has sent a message instead of reviewing what the subagents have changed.
-    is_left: bool,
-}
-
-/// How a parent identifies a subagent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Whom {
-    /// The call on which the subagent works.
-    Call(CallId),
-    /// The worker that the subagent is.
-    Worker(WorkerId),
-}
-
-struct Child {
-    whom: Whom,
-    commands: mpsc::UnboundedSender<Command>,
-    /// The subagent's session, once it is open.
-    session: Option<SessionId>,
-    /// The open questions of the subagent: the id of each in this conversation, and the subagent's own call.
-    asked: Vec<(CallId, CallId)>,
-    /// The parent's mode of which the subagent was told last. If `widest` is narrower, the subagent was told `widest`.
-    mode: Mode,
-    /// The widest mode of the named agent that the subagent is.
-    widest: Mode,
-    /// Whether the subagent waits only for the user's review.
-    is_reviewing: bool,
-}
-
-/// The reports of a subagent.
-pub(super) enum News {
-    Began(SessionId),
-    /// What the subagent does now, in one line, and the requests and tokens that it has used.
-    Doing(String, u32, u64),
-    /// Whether the subagent waits only for the user's review.
-    Reviewing(bool),
-    Asked {
-        call: CallId,
-        question: String,
-        offer: Offer,
-    },
-    /// Why the user is asked about this call, in lines.
-    Explained {
-        call: CallId,
-        lines: Vec<String>,
-    },
-    /// The question about this call needs no answer any more.
-    Settled(CallId),
-    /// A worker reports its progress.
-    Noticed(String),
-    Worktree(worktrees::Message),
-    Spent {
-        usage: Usage,
-        cost: Option<f64>,
-    },
-}
-
-impl Children {
-    pub(super) fn new(
-        places: mpsc::UnboundedSender<PlaceWanted>,
-    ) -> (Children, mpsc::UnboundedReceiver<(Whom, News)>) {
-        let (news, reports) = mpsc::unbounded_channel();
-        let sending = Sending::default();
-        (Children { places, news, all: Vec::new(), sending, is_left: false }, reports)
-    }
-
-    /// Called when a turn was aborted, which has stopped its subagents. Withdraws the subagents' questions.
-    pub(super) fn forget(&mut self, conversation: &mut Conversation) {
-        let asked = self.all.drain(..).flat_map(|it| it.asked).collect::<Vec<_>>();
-        self.withdraw(conversation, asked.into_iter().map(|it| it.0));
-    }
-
-    /// Tells the subagents the mode of their parent, if it has changed, and forgets those whose work is over.
-    pub(super) fn follow(&mut self, conversation: &mut Conversation) {
-        self.go_on(conversation);
-        if self.all.is_empty() {
-            return;
-        }
-        let session = &conversation.session;
-        let mode = session.mode;
-        let open: Vec<CallId> = session.running_children().map(|it| it.call.id.clone()).collect();
-        let workers: Vec<WorkerId> = session.workers.running().map(|it| it.0).collect();
-        let runs = |it: &Child| match &it.whom {
-            Whom::Call(call) => open.contains(call),
-            Whom::Worker(worker) => workers.contains(worker),
-        };
-        let (left, ended) = self.all.drain(..).partition(runs);
-        self.all = left;
-        for it in self.all.iter_mut().filter(|it| it.mode != mode) {
-            it.mode = mode;
-            it.tell(ChildCommand::Follow(mode.min(it.widest)));
-        }
-        let asked = ended.into_iter().flat_map(|it: Child| it.asked);
-        self.withdraw(conversation, asked.map(|it| it.0));
-    }
-
-    /// Sends a command to a worker. Returns false if the worker has no session yet or has ended.
-    pub(super) fn tell(&self, worker: WorkerId, told: ChildCommand) -> bool {
-        let child = self.all.iter().find(|it| it.whom == Whom::Worker(worker));
-        let Some(child) = child.filter(|it| it.session.is_some()) else { return false };
-        child.tell(told);
-        true
-    }
-
-    /// Ends a worker that has no session yet.
-    pub(super) fn quit(&self, worker: WorkerId) {
-        if let Some(child) = self.all.iter().find(|it| it.whom == Whom::Worker(worker)) {
-            let _ = child.commands.send(Command::Quit(oneshot::channel().0));
-        }
-    }
-
-    /// Revokes a permission in all subagents.
-    pub(super) fn revoke(&self, grant: &Grant) {
-        for it in &self.all {
-            it.tell(ChildCommand::Revoke(grant.clone()));
-        }
-    }
-
-    /// Ends the subagents if a spending limit is reached.
-    fn end_at_limit(&self, conversation: &Conversation) {
-        let Some(reached) = conversation.session.limit_reached() else { return };
-        for it in &self.all {
-            it.tell(ChildCommand::End(format!("the spending limit is reached: {reached}")));
-        }
-    }
-
-    /// Notes whether a worker waits for the user.
-    fn note_wait(&self, conversation: &mut Conversation, of: &Whom) {
-        let child = self.all.iter().find(|it| it.whom == *of);
-        if let (&Whom::Worker(worker), Some(child)) = (of, child) {
-            let waits = child.is_reviewing || !child.asked.is_empty();
-            conversation.take(Input::Worker(WorkerInput::Waits { worker, waits }));
-        }
-    }
-
-    /// Has the subagent that asked this question explain the question. Returns false if no subagent asked it.
-    pub(super) fn explain(&self, id: &CallId) -> bool {
-        let asked = |it: &Child| it.asked.iter().find(|it| it.0 == *id).map(|it| it.1.clone());
-        let found = self.all.iter().find_map(|it| Some((it, asked(it)?)));
-        let Some((child, call)) = found else { return false };
-        let _ = child.commands.send(Command::Permissions(Wanted::Why(call)));
-        true
-    }
-}
-
-impl Child {
-    /// Shows in the parent's conversation why the user is asked about a call of the subagent.
-    fn explained(&self, conversation: &Conversation, call: &CallId, lines: Vec<String>) {
-        if let Some((id, _)) = self.asked.iter().find(|it| it.1 == *call) {
-            conversation.show(Show::Explained { call: id.clone(), lines });
-        }
-    }
-
-    fn tell(&self, told: ChildCommand) {
-        // the send fails if the subagent has ended
-        let _ = self.commands.send(Command::Child(told));
-    }
-}
 
 /// Begins a subagent's work on a call.
 pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &Call, task: Task) {
@@ -334,7 +152,9 @@ fn chosen(guidance: &Guidance, desk: &Desk, task: &Task) -> Result<Option<NamedA
 /// Handles a report of a subagent.
 pub(super) fn take(agent: &mut Agent, of: &Whom, news: News) {
     if let News::Worktree(message) = news {
-        return worktrees::take(agent, message);
+        let Agent { conversation, desk, files, .. } = agent;
+        let kept = (&mut files.record, &mut files.worktrees);
+        return worktrees::take(conversation, desk, kept, message);
     }
     let Agent { conversation, turn: Turn { children, .. }, .. } = agent;
     let Some(child) = children.all.iter_mut().find(|it| it.whom == *of) else { return };

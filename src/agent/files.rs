@@ -4,8 +4,8 @@
 use super::checkpoints::{Keeper, KeeperMessage, Record};
 use super::checks::{Check, Checks, Looked};
 use super::children::worktrees::Worktrees;
+use super::command::Decided;
 use super::known::{Known, Observation, Tracker};
-use super::setup::Decided;
 use super::todo::Todo;
 use super::turn::Turn;
 use super::{edits, work};

@@ -2,7 +2,6 @@
 //! compacted.
 
 use super::models::Models;
-use super::overflow::{self, Excess};
 use crate::context::compact::{self, Plan, Reach};
 use crate::context::ledger::Entry;
 use crate::context::parts::{self, Source};
@@ -11,9 +10,31 @@ use crate::context::trim;
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;
 use crate::edit::Format;
+use crate::event::TurnId;
 use crate::message::Role;
 use crate::session::{Input, Phase, Session};
 use crate::tool::Desk;
+
+/// What was tried since the last reply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Excess {
+    pub(super) turn: TurnId,
+    pub(super) tried: usize,
+}
+
+/// The limits for a conversation that does not fit: the window is at most as large as the request that was refused.
+pub(super) fn squeezed(
+    limits: &Limits,
+    models: &Models,
+    conversation: &Conversation,
+    desk: &Desk,
+    by: u64,
+) -> Limits {
+    let refused = whole_size(models, &conversation.session, desk);
+    let window = if limits.window == 0 { refused } else { limits.window.min(refused) };
+    let room = window.saturating_sub(fixed(models, &conversation.session, desk));
+    Limits { window, full: room / by.max(1), ..*limits }
+}
 
 #[derive(Default)]
 pub(super) struct Fitting {
@@ -274,7 +295,7 @@ pub(super) fn plan(
     let edits = |name: &str| desk.tools.find(name).is_some_and(|it| it.edits());
     let limits = match way.squeeze {
         0 => beside_fixed(&limits, fixed(models, &conversation.session, desk)),
-        by => overflow::squeezed(&limits, models, conversation, desk, by),
+        by => squeezed(&limits, models, conversation, desk, by),
     };
     compact::plan(&conversation.session, &limits, edits, way.reach)
 }

@@ -3,8 +3,8 @@
 
 use super::consent::Consent;
 use super::models::Models;
-use super::named::{self, Named};
-use super::permissions::Permissions;
+use super::named::{self, Named, excerpt};
+use super::permits::Permissions;
 use super::setup::Instructions;
 use crate::context::agents::{NamedAgent, Origin};
 use crate::context::instructions::{self, Found, Places};
@@ -411,8 +411,4 @@ fn named(skills: &Skills) -> Excerpt {
         }
     };
     excerpt("skills", ExcerptKind::Skills, text)
-}
-
-pub(super) fn excerpt(path: &str, kind: ExcerptKind, text: String) -> Excerpt {
-    Excerpt { path: path.to_owned(), kind, text, ..Excerpt::default() }
 }

@@ -2,30 +2,41 @@
 
 pub(super) mod ports;
 
-use super::Agent;
+use super::permits::Ports;
 use crate::conversation::Conversation;
 use crate::conversation::report::{JobRow, Level, Report, Show};
-use crate::session::{Input, Session};
+use crate::session::Input;
 use crate::tool::Desk;
-use crate::tool::jobs::{Notice, Row, shown};
+use crate::tool::jobs::{Notice, Row};
 
-pub(super) fn note(agent: &mut Agent, notice: Notice) {
+/// Takes in what has happened to a job. A subagent's jobs end with its task, so nobody is asked about their ports:
+/// `ports` is `None` then.
+pub(super) fn note(
+    conversation: &mut Conversation,
+    desk: &Desk,
+    ports: Option<&mut Ports>,
+    notice: Notice,
+) {
     let input = match notice {
         Notice::Listens { job, port, command } => {
-            return ports::offer(agent, (job, port), &command);
+            let Some(ports) = ports else { return };
+            return ports::offer((conversation, desk), ports, (job, port), &command);
         }
-        Notice::Closed { job, port } => return ports::withdraw(agent, (job, port)),
+        Notice::Closed { job, port } => {
+            let Some(ports) = ports else { return };
+            return ports::withdraw(conversation, ports, (job, port));
+        }
         Notice::Opened { job, port, outside } => ports::opened(job, port, outside),
         Notice::Began { job, command } => Input::JobBegan { job, command },
         Notice::Ended { job, note } => {
-            let files = agent.desk.workspace.clone();
+            let files = desk.workspace.clone();
             tokio::spawn(async move { files.command(true).await });
             Input::JobEnded { job, note }
         }
         Notice::Decided(decisions) => Input::Log { decisions },
         Notice::Told(text) => Input::Tell { text },
     };
-    agent.conversation.take(input);
+    conversation.take(input);
 }
 
 /// Shows the jobs to the user, who can stop one.
@@ -42,16 +53,4 @@ pub(super) fn list(conversation: &Conversation, desk: &Desk) {
         return conversation.notice(Level::Info, "No background job has run here.".to_owned());
     }
     conversation.show(Show::Tell(Report::Jobs(jobs)));
-}
-
-/// The ends of the jobs that ran when the conversation was closed: no job outlives the program.
-pub(super) fn lost(session: &Session) -> Vec<Input> {
-    let lost = session.running_jobs().map(|(job, it)| {
-        let note = format!(
-            "Job {job} ({}) is lost: it ended when the editor or Caliban ended. It may have changed files before that.",
-            shown(&it.command)
-        );
-        Input::JobEnded { job, note }
-    });
-    lost.collect()
 }

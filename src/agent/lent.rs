@@ -1,16 +1,8 @@
 //! A slash command of the user's own may ask for a model. The conversation uses that model for the command's turn only.
 
+use super::sampler::Lent;
 use super::{Agent, choice, models};
-use crate::event::{Tuning, TurnId};
 use crate::session::{Input, Phase};
-
-pub(super) struct Lent {
-    turn: Option<TurnId>,
-    /// The full name of the model that the command asks for.
-    model: String,
-    /// The conversation's own model and its settings.
-    own: (String, Tuning),
-}
 
 /// Sends a message to the model. `model` is the model that the message's slash command asks for, if any.
 pub(super) fn send(agent: &mut Agent, message: Input, model: Option<String>) {

@@ -3,6 +3,8 @@
 //! file connects the fields.
 
 pub mod models;
+mod agents;
+mod agreed;
 mod aside;
 mod cache;
 mod chats;
@@ -10,6 +12,7 @@ mod checkpoints;
 mod checks;
 mod choice;
 mod children;
+mod command;
 mod command_changes;
 mod compaction;
 mod consent;
@@ -26,15 +29,18 @@ mod opening;
 mod overflow;
 mod partial;
 mod permissions;
+mod permits;
 mod plan;
 mod prompts;
 mod questions;
+mod reading;
 mod recipients;
 mod refactor;
 mod rewind;
 mod sampler;
 mod setup;
 mod slash;
+mod state;
 mod status;
 mod title;
 mod todo;
@@ -47,15 +53,13 @@ mod whole;
 mod work;
 mod workers;
 
-pub use chats::Act;
 pub use checks::{Check, Looked};
-pub use children::{PlaceWanted, Work as SubagentWork};
-pub use permissions::{Answer, Permissions, Wanted};
-pub use plan::{PlanAct, PlanWanted};
-pub use rewind::Rewind;
-pub use setup::{ChildCommand, Command, Decided, Inherited, Instructions, Setup, WorkerWanted};
-pub use todo::TodoAct;
-pub use undo::Undo;
+pub use command::{
+    Act, Answer, ChildCommand, Command, Decided, PlanAct, PlanWanted, Rewind, TodoAct, Undo,
+    Wanted, Work as SubagentWork, WorkerWanted,
+};
+pub use permits::Permissions;
+pub use setup::{Inherited, Instructions, PlaceWanted, Setup};
 
 use crate::context::mention;
 use crate::conversation::report::{Level, Show};
@@ -75,21 +79,10 @@ use opening::Opening;
 use partial::Partial;
 use prompts::{Prepared, Prompt, Prompts};
 use sampler::Sampler;
+use state::Agent;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use turn::{Results, Turn};
-
-pub struct Agent {
-    conversation: Conversation,
-    /// The root folder, files, rules and settings that the session's tools work with.
-    desk: Desk,
-    sampler: Sampler,
-    guidance: Guidance,
-    files: Files,
-    turn: Turn,
-    prompts: Prompts,
-    opening: Opening,
-}
 
 struct Ends {
     results: Results,
@@ -132,7 +125,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 agent.files.record.take(&mut agent.conversation, message);
             }
             // a call's answer may tell the end of a job
-            Some(notice) = ends.jobs.recv() => jobs::note(&mut agent, notice),
+            Some(notice) = ends.jobs.recv() => agent.noted(notice),
             // a subagent's last news come before its answer
             Some((whom, news)) = ends.children.recv() => children::take(&mut agent, &whom, news),
             Some(input) = ends.results.inputs.recv() => agent.result(input),
@@ -205,7 +198,7 @@ impl Agent {
     /// Carries out the next work of the conversation, and shows the conversation's status.
     fn do_work(&mut self) {
         lent::take_back_model(self);
-        named::follow(self);
+        agents::follow(self);
         self.turn.settle(&mut self.conversation);
         let mut next = self.conversation.next_work();
         while let Some(work) = next {
@@ -277,7 +270,7 @@ impl Agent {
             opening::distrust(conversation, &self.desk);
             conversation.session.granted.append(&mut self.opening.grants);
             let is_fresh = opening::is_fresh(conversation);
-            let told = named::begin(self, is_fresh);
+            let told = agents::begin(self, is_fresh);
             self.opening.warnings.extend(told);
             let conversation = &mut self.conversation;
             let partial = self.turn.partial.take();
@@ -318,7 +311,7 @@ impl Agent {
             Command::Draft(draft) => self.prompts.keep_draft(conversation, draft),
             Command::Stop => self.stop(),
             Command::Child(told) => children::obey(self, told),
-            Command::Coordinate => workers::coordinate(self),
+            Command::Coordinate => workers::coordinate(conversation),
             Command::Worker(worker, wanted) => workers::carry_out(self, worker, wanted),
             Command::Rule { call, answer } => permissions::rule(self, call, answer),
             Command::Respond { call, question, response } => {
@@ -391,6 +384,12 @@ impl Agent {
             self.files.tracker(conversation, &self.desk).observe(it);
         }
         lent::send(self, Input::Send { text, context, steer }, model);
+    }
+
+    fn noted(&mut self, notice: Notice) {
+        let Agent { conversation, desk, guidance, opening, .. } = self;
+        let ports = (!opening.is_hidden).then_some(&mut guidance.permissions.ports);
+        jobs::note(conversation, desk, ports, notice);
     }
 
     fn system(&self) -> Result<String, String> {

@@ -3,7 +3,7 @@
 use super::files::Files;
 use super::guidance::{self, Guidance};
 use super::rewind::check_no_link;
-use super::{jobs, todo};
+use super::todo;
 use crate::context::instructions::Found;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Opened, Report, Show};
@@ -11,11 +11,24 @@ use crate::edit::Format;
 use crate::event::{Grant, Mode, SessionId};
 use crate::message::{Excerpt, Reply, mark_of};
 use crate::provider::http;
-use crate::session::Input;
+use crate::session::{Input, Session};
 use crate::store::{Draft, Recorded};
 use crate::tool::Desk;
+use crate::tool::jobs;
 use crate::view::View;
 use std::path::PathBuf;
+
+/// The ends of the jobs that ran when the conversation was closed: no job outlives the program.
+fn lost(session: &Session) -> Vec<Input> {
+    let lost = session.running_jobs().map(|(job, it)| {
+        let note = format!(
+            "Job {job} ({}) is lost: it ended when the editor or Caliban ended. It may have changed files before that.",
+            jobs::shown(&it.command)
+        );
+        Input::JobEnded { job, note }
+    });
+    lost.collect()
+}
 
 const CHANGED: &str = "The settings, the tools or the folder changed since this conversation began. The \
                        conversation keeps its old system prompt; `/system new` replaces the old prompt.";
@@ -81,7 +94,7 @@ impl Opening {
         if !is_fresh || built.is_err() {
             inputs.push(Input::Resume { mode });
         }
-        inputs.extend(jobs::lost(&conversation.session));
+        inputs.extend(lost(&conversation.session));
         let recorded = self.recorded.iter().flat_map(|it| it.others.iter().chain([&it.path]));
         let live: Vec<&PathBuf> = self.live.iter().chain(recorded).collect();
         let lost = conversation.session.reviewing.iter().filter(|it| !live.contains(it));

@@ -1,13 +1,13 @@
 //! A request that was too long for its model. What the error says about the window is learnt; then one thing after the
 //! other is tried until the request fits: a shorter reply, a summary, one line for each turn, attached files left out.
 
-use super::fitting::{self, Fitting, Way};
+use super::fitting::{self, Excess, Fitting, Way, squeezed};
 use super::models::{Models, full_name};
 use super::sampler::Sampler;
 use crate::context::compact::Reach;
 use crate::context::parts::{Part, Section, Source};
 use crate::context::request::images_of;
-use crate::context::size::{self, Limits, Scale};
+use crate::context::size::{self, Scale};
 use crate::context::trim;
 use crate::conversation::Conversation;
 use crate::conversation::report::Wish;
@@ -21,13 +21,6 @@ use crate::tool::Desk;
 
 /// A request asks for a reply of at least this many tokens.
 const LEAST_REPLY: u32 = 512;
-
-/// What was tried since the last reply.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Excess {
-    turn: TurnId,
-    tried: usize,
-}
 
 /// What is tried, in this order.
 const STEPS: [Step; 5] = [
@@ -257,18 +250,4 @@ fn shed(conversation: &mut Conversation, turn: TurnId, most: u64) -> bool {
     conversation.take(Input::Trim { items, tokens: 0, told });
     conversation.take(Input::Repeat { turn, told: None });
     true
-}
-
-/// The limits for a conversation that does not fit: the window is at most as large as the request that was refused.
-pub(super) fn squeezed(
-    limits: &Limits,
-    models: &Models,
-    conversation: &Conversation,
-    desk: &Desk,
-    by: u64,
-) -> Limits {
-    let refused = fitting::whole_size(models, &conversation.session, desk);
-    let window = if limits.window == 0 { refused } else { limits.window.min(refused) };
-    let room = window.saturating_sub(fitting::fixed(models, &conversation.session, desk));
-    Limits { window, full: room / by.max(1), ..*limits }
 }

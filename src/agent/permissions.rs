@@ -2,141 +2,21 @@
 //! rules. `/permissions` lists them, revokes one, and says how a command would be judged.
 
 use super::Agent;
+use super::agents;
+use super::command::{Answer, Wanted};
 use super::files::Files;
-use super::jobs::{self, ports::Ports};
-use super::named;
+use super::jobs;
 use super::recipients;
-use super::trust::Trust;
+use super::trust::FILE;
 use super::workers;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Permission, Report, Show};
 use crate::event::{Grant, MODES, Mode, Ruling};
 use crate::message::CallId;
 use crate::nearest;
-use crate::regular;
-use crate::rules::{self, Judgement, Origin, Rule, Rules, Verdict, WrittenRule};
+use crate::rules::{Judgement, Origin, Rule, Verdict, WrittenRule};
 use crate::session::Input;
-use crate::store::{Agreed, Permitted};
-use crate::text::cause;
 use crate::tool::{self, Desk};
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
-
-/// The file with the project's own rules, relative to the project's root.
-pub(super) const FILE: &str = ".caliban/permissions.toml";
-/// The warning about rules that allow `network` on a machine where they have no effect.
-const NO_PROXY: &str = "The permission rules about network have no effect on this machine, because it has no complete \
-    sandbox (:checkhealth caliban).";
-/// The most bytes of a rules file. A larger file is not read.
-const LARGEST: usize = 1_000_000;
-
-/// The rules in the user's settings, and where the other rules are stored.
-#[derive(Default)]
-pub struct Permissions {
-    settings: Vec<Rule>,
-    problems: Vec<String>,
-    /// The rules that were made when the user answered “always” to a question; `None` if such rules are not stored.
-    permitted: Option<Permitted>,
-    /// The user's agreement to the project's rules that allow calls.
-    pub(super) trust: Trust,
-    /// The ports of jobs that the user was asked about.
-    pub(super) ports: Ports,
-    /// Whether everyday commands run without a question if the sandbox is complete.
-    is_safe_allowed: bool,
-}
-
-/// What `/permissions` has to do.
-pub enum Wanted {
-    List,
-    Revoke(Permission),
-    /// Say how this command would be judged.
-    Explain(String),
-    /// Show or hide, in the open question about this call, why the user is asked.
-    Why(CallId),
-}
-
-impl Permissions {
-    pub fn new(
-        written: &[WrittenRule],
-        permitted: Option<Permitted>,
-        agreed: Option<Agreed>,
-        is_safe_allowed: bool,
-    ) -> Permissions {
-        let (settings, problems) =
-            rules::read(written, Origin::Settings, "caliban: config.permissions");
-        let (trust, ports) = (Trust::new(agreed), Ports::default());
-        Permissions { settings, problems, permitted, trust, ports, is_safe_allowed }
-    }
-
-    /// All rules as they are now, and the problems as sentences for the user. Reads two small files.
-    fn load(&self, desk: &Desk) -> (Rules, Vec<String>) {
-        let mut all = self.settings.clone();
-        let mut problems = self.problems.clone();
-        let (project, others) = self.of_project(desk.project());
-        all.extend(project);
-        problems.extend(others);
-        let always = self.permitted.as_ref().map(Permitted::all).unwrap_or_default();
-        all.extend(rules::read(&always, Origin::Always, "").0);
-        if self.is_safe_allowed && desk.confinement.contains(&desk.root) {
-            all.extend(rules::safe::rules());
-        }
-        let rules = Rules::new(all, &desk.root, &desk.reach).seeing(Arc::new(tool::tree::OnDisk));
-        if rules.opens_network() && desk.confinement.has_no_proxy() {
-            problems.push(NO_PROXY.to_owned());
-        }
-        (rules.containing(desk.confinement.contains(&desk.root)), problems)
-    }
-
-    /// Loads the rules from disk and applies them to the conversation's next calls. Returns the problems.
-    pub(super) fn reload(&self, conversation: &mut Conversation, desk: &mut Desk) -> Vec<String> {
-        let (rules, problems) = self.load(desk);
-        if *desk.rules != rules {
-            desk.rules = Arc::new(rules);
-        }
-        desk.confinement.set_rules(&desk.rules);
-        conversation.session.set_rules(&desk.rules);
-        problems
-    }
-
-    /// The rules of the project's file that may be used, and the problems of the file.
-    fn of_project(&self, root: &Path) -> (Vec<Rule>, Vec<String>) {
-        match text(root) {
-            Ok(None) => (Vec::new(), Vec::new()),
-            Ok(Some(text)) => rules::from_project(&text, self.trust.answer(&text)),
-            Err(why) => {
-                let problem = format!(
-                    "{FILE} cannot be read: {why}. Until you correct the file, every command, edit and web page needs \
-                     your consent."
-                );
-                (
-                    rules::caution(Origin::Project, "the project's rules cannot be read"),
-                    vec![problem],
-                )
-            }
-        }
-    }
-
-    fn note(&self, change: impl FnOnce(&Permitted) -> io::Result<()>) -> Result<(), String> {
-        let Some(permitted) = &self.permitted else {
-            return Err("Rules cannot be stored for this conversation.".to_owned());
-        };
-        change(permitted)
-            .map_err(|fault| format!("The rule could not be stored: {}.", cause(&fault)))
-    }
-}
-
-/// The text of the project's file; `None` if there is no file. An error is the reason why it cannot be read.
-pub(super) fn text(root: &Path) -> Result<Option<String>, String> {
-    match regular::read(&root.join(FILE)) {
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(fault) => Err(cause(&fault)),
-        Ok(bytes) if bytes.len() > LARGEST => Err("it is larger than 1 MB".to_owned()),
-        Ok(bytes) => {
-            String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8 text".to_owned())
-        }
-    }
-}
 
 /// Carries out the user's wish about the permissions.
 pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
@@ -267,7 +147,7 @@ const COORDINATOR: &str = "coordinator";
 /// `/mode`: shows the mode, or chooses the named one.
 pub(super) fn mode(agent: &mut Agent, word: &str) {
     if word == COORDINATOR {
-        return workers::coordinate(agent);
+        return workers::coordinate(&mut agent.conversation);
     }
     let conversation = &mut agent.conversation;
     let now = conversation.session.mode;
@@ -317,10 +197,11 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
     };
     let ruled = agent.guidance.consent.rule(&mut agent.conversation, &call, &ruling);
     if let Some(is_used) = ruled {
-        named::ruled(agent, is_used);
+        agents::ruled(agent, is_used);
     }
     let request = recipients::rule(agent, &call, &ruling);
-    jobs::ports::rule(agent, &call, &ruling);
+    let Agent { conversation, desk, guidance, .. } = agent;
+    jobs::ports::rule((conversation, desk), &mut guidance.permissions.ports, &call, &ruling);
     if agent.guidance.permissions.trust.rule(&mut agent.conversation, &call, &ruling) {
         agent.reload_rules();
     }
@@ -354,16 +235,6 @@ fn keep_always(agent: &mut Agent, judged: &Judgement) {
         }
     }
     agent.reload_rules();
-}
-
-/// An answer to a question.
-#[derive(Clone)]
-pub enum Answer {
-    Ruling(Ruling),
-    /// Allows the call, and stores a rule that allows calls like it from now on.
-    Always,
-    /// Runs this command in place of the one that the question is about.
-    Change(String),
 }
 
 impl Files {

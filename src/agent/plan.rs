@@ -1,7 +1,8 @@
 //! The plan of a conversation: keeps its text as the user edits it, and carries out the user's decision.
 
 use super::prompts::Prompt;
-use super::{Agent, permissions};
+use super::reading::{Decided, Plan};
+use super::{Agent, PlanAct, PlanWanted, permissions};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, PlanShown, Report, Show};
 use crate::event::{Mode, PlanStage, PlanVerdict, Reading, Remark};
@@ -21,44 +22,6 @@ const LONGEST: usize = 200_000;
 /// The most comments on a plan, and the most bytes of one.
 const REMARKS: usize = 200;
 const REMARK: usize = 10_000;
-
-/// The plan of a conversation, with the user's edits and comments.
-#[derive(Default)]
-pub(super) struct Plan {
-    /// The call of the plan that `reading` has.
-    call: Option<CallId>,
-    reading: Reading,
-}
-
-/// What the user does with the plan of a call.
-pub struct PlanAct {
-    pub call: Option<CallId>,
-    /// The plan in the editor; `None` if the editor does not have it.
-    pub reading: Option<Reading>,
-    pub what: PlanWanted,
-}
-
-pub enum PlanWanted {
-    Show,
-    /// The user has edited the plan, or commented on it.
-    Keep,
-    /// Approves the plan: the work begins in this mode; `None` is the mode before plan mode.
-    Accept(Option<Mode>),
-    /// Sends the plan back, with these words and the comments.
-    Change(String),
-    Drop,
-    /// Writes the plan to a file of the project.
-    Save {
-        file: String,
-        force: bool,
-    },
-}
-
-/// The user's decision on a plan, on its way to the model.
-pub(super) struct Decided {
-    call: CallId,
-    verdict: PlanVerdict,
-}
 
 /// Shows a plan that has just been submitted, and forgets one that the conversation no longer has. When the session
 /// `opens`, the plan is read from disk.

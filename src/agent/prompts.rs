@@ -1,7 +1,7 @@
 //! The user's messages before they are sent: the files that they mention are read first, one message after the other.
 
 use super::known::{self, Cause, Observation, Watched};
-use super::plan::{Decided, Plan};
+use super::reading::{Decided, Plan};
 use crate::context::{mention, review};
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;

@@ -2,56 +2,12 @@
 //! provider is no longer configured, the address has changed, a command or a subagent has a model of its own.
 
 use super::Agent;
-use super::models::Models;
+use super::agreed::{Held, Recipients, of_model};
+use crate::conversation::Conversation;
 use crate::event::{Failure, Matter, Offer, Recipient, Ruling, TurnId};
 use crate::message::{CallId, Usage};
-use crate::provider::endpoint::Endpoint;
-use crate::provider::tour;
-use crate::session::{Consult, Effect, Input, Session};
+use crate::session::{Consult, Effect, Input};
 use crate::view::grouped;
-
-#[derive(Default)]
-pub(super) struct Recipients {
-    /// The user has agreed to these, or has chosen a model of theirs.
-    agreed: Vec<Recipient>,
-    /// The open question, and the request that waits for its answer.
-    held: Option<Held>,
-    /// The number of questions so far.
-    count: u32,
-}
-
-struct Held {
-    question: CallId,
-    to: Recipient,
-    request: Effect,
-}
-
-impl Recipients {
-    /// The user has chosen a model of this provider.
-    pub(super) fn agree(&mut self, endpoint: &Endpoint) {
-        self.agreed.push(of(endpoint));
-    }
-
-    /// Whether the conversation may go to this model's provider without a question.
-    pub(super) fn allows(&self, models: &Models, session: &Session, model: &str) -> bool {
-        let Some(to) = of_model(models, model) else { return true };
-        let from = session.recipient();
-        let is_real =
-            |it: &Recipient| Recipient::of_model(tour::NAME).is_none_or(|tour| !tour.is(it));
-        from.filter(is_real).is_none_or(|it| it.is(&to)) || self.agreed.iter().any(|it| it.is(&to))
-    }
-}
-
-/// Host and port make the address, on this machine too: another program may listen at another port.
-fn of(endpoint: &Endpoint) -> Recipient {
-    Recipient { provider: endpoint.name.clone(), host: endpoint.address() }
-}
-
-/// `None` for the tour, which sends nothing, and for a model that cannot be used.
-fn of_model(models: &Models, model: &str) -> Option<Recipient> {
-    let chosen = models.resolve(model).ok().filter(|_| !models.is_tour(model))?;
-    Some(of(&chosen.endpoint))
-}
 
 /// Called before each effect of the conversation. Returns a request to a model if it may be sent now. Otherwise asks the
 /// user, or refuses where nobody can be asked.
@@ -61,7 +17,7 @@ pub(super) fn admit(agent: &mut Agent, request: Effect) -> Option<Effect> {
         Effect::Sample { .. } => &session.model,
         Effect::Compact { model, .. } => model,
         Effect::Abort { .. } => {
-            withdraw(agent);
+            withdraw(&mut agent.conversation, &mut agent.sampler.recipients);
             return Some(request);
         }
         _ => return Some(request),
@@ -111,9 +67,9 @@ pub(super) fn rule(agent: &mut Agent, id: &CallId, ruling: &Ruling) -> Option<Ef
 }
 
 /// Withdraws the question, because the turn of its request was stopped.
-fn withdraw(agent: &mut Agent) {
-    if let Some(Held { question: id, .. }) = agent.sampler.recipients.held.take() {
-        agent.conversation.take(Input::Withdraw { id });
+fn withdraw(conversation: &mut Conversation, recipients: &mut Recipients) {
+    if let Some(Held { question: id, .. }) = recipients.held.take() {
+        conversation.take(Input::Withdraw { id });
     }
 }
 
@@ -121,46 +77,12 @@ fn refuse(agent: &mut Agent, request: &Effect, to: &Recipient) {
     let failure = Failure::NotAgreed { to: to.say() };
     match request {
         Effect::Sample { turn } => agent.turn.fail(*turn, failure),
-        Effect::Compact { turn, .. } => not_compacted(agent, *turn, &failure),
+        Effect::Compact { turn, .. } => not_compacted(&mut agent.conversation, *turn, &failure),
         _ => (),
     }
 }
 
-fn not_compacted(agent: &mut Agent, turn: TurnId, failure: &Failure) {
+fn not_compacted(conversation: &mut Conversation, turn: TurnId, failure: &Failure) {
     let (why, usage, cost) = (failure.to_string(), Usage::default(), Some(0.0));
-    agent.conversation.take(Input::NotCompacted { turn, why, is_lasting: false, usage, cost });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::provider::endpoint;
-    use std::collections::BTreeMap;
-
-    #[test]
-    fn host_and_port_make_the_address_of_a_recipient() {
-        let to = |url: &str| {
-            let env = |name: &str| (name == "OPENAI_BASE_URL").then(|| url.to_owned());
-            of(&endpoint::named("openai", &BTreeMap::new(), &env).unwrap())
-        };
-        for (one, other, is_same) in [
-            ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/other", true),
-            ("http://127.0.0.1:8080", "http://127.0.0.1:8081", false),
-            ("http://127.0.0.1:8080", "http://localhost:8080", false),
-            ("http://localhost:8080", "http://localhost:8081", false),
-            ("http://[::1]:8080", "http://[::1]:8081", false),
-            ("http://[::1]:8080", "http://127.0.0.1:8080", false),
-            ("http://localhost", "http://localhost:80", true),
-            ("http://localhost", "https://localhost", false),
-            ("https://models.test", "https://models.test:443/v1", true),
-            ("https://MODELS.test", "https://models.test", true),
-            ("https://models.test", "https://models.test:444", false),
-            ("https://models.test", "https://other.test", false),
-            ("https://models.test", "https://models.test.", false),
-        ] {
-            assert_eq!(to(one).is(&to(other)), is_same, "{one} {other}");
-        }
-        assert_eq!(to("https://models.test").say(), "openai (models.test)");
-        assert_eq!(to("http://127.0.0.1:8080").say(), "openai (127.0.0.1:8080)");
-    }
+    conversation.take(Input::NotCompacted { turn, why, is_lasting: false, usage, cost });
 }

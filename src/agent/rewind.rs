@@ -8,6 +8,7 @@ mod job;
 mod plan;
 
 use super::checkpoints::Record;
+use super::command::Rewind;
 use super::command_changes::{short, told};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, RewindFile, Show, TurnRow};
@@ -26,24 +27,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The most lines of the preview for one file, and for all files. Nobody reads more before deciding.
 const LINES: usize = 500;
 const ALL: usize = 10_000;
-
-/// A request of the user about the turns that changed files.
-pub enum Rewind {
-    List,
-    Preview {
-        entry: u32,
-        /// Whether to rewind all later turns and rewinds too.
-        later: bool,
-        /// Whether the preview is only looked at while the user chooses a turn.
-        look: bool,
-    },
-    /// Undoes the turn's changes to these files.
-    Do {
-        entry: u32,
-        later: bool,
-        paths: Vec<PathBuf>,
-    },
-}
 
 /// The files that changed since the beginning of a turn.
 pub(super) struct Changed {

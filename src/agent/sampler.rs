@@ -1,11 +1,12 @@
 //! Sends requests to models, and takes in what a reply says about its model, cost and cache.
 
-use super::cache::Cached;
+mod state;
+
+pub(super) use state::{Cached, Lent, Sampler, Seen, Sent, Trial};
+
+use super::agreed::Recipients;
 use super::fitting::Fitting;
-use super::lent::Lent;
 use super::models::{self, Models};
-use super::recipients::Recipients;
-use super::trial::Seen;
 use super::turn::Turn;
 use super::work;
 use crate::context::{digest, request, size};
@@ -14,7 +15,6 @@ use crate::conversation::report::{Level, Report, Show};
 use crate::edit::Format;
 use crate::event::{Failure, Limit, Measure, Plan, Tuning, TurnId};
 use crate::message::{Builtin, Reply, Request, Stop};
-use crate::provider::Provider;
 use crate::provider::endpoint::Chosen;
 use crate::provider::lesson::Lesson;
 use crate::provider::written::{self, Written};
@@ -24,34 +24,6 @@ use crate::store::tally::{Count, Tally};
 use crate::tool::{Call, Desk};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The last request, and the provider that it went to.
-pub(super) type Sent = (Arc<dyn Provider>, Arc<Request>);
-
-pub(super) struct Sampler {
-    pub(super) models: Models,
-    /// Whether to ask the model for a title.
-    pub(super) titles: bool,
-    /// The file that counts how many of the model's edits fitted; `None` if edits are not counted.
-    tally: Option<PathBuf>,
-    /// The file in which the sizes of requests are kept for other conversations.
-    measures: Option<PathBuf>,
-    /// The model and the measure that were kept last.
-    kept: Option<(String, Measure)>,
-    pub(super) sent: Option<Sent>,
-    /// The last answered request, and the state of its provider's cache after it.
-    pub(super) cached: Option<Cached>,
-    /// The percentage of the last request that the provider read from its cache.
-    pub(super) hit: Option<u32>,
-    /// Keeps the requests within the model's window.
-    pub(super) fitting: Fitting,
-    /// The images that the provider has accepted, and the search for one that it cannot read.
-    pub(super) seen: Seen,
-    /// The model that a slash command has asked for, while the command's turn runs.
-    pub(super) lent: Option<Lent>,
-    /// To whom the conversation may be sent.
-    pub(super) recipients: Recipients,
-}
 
 impl Sampler {
     pub(super) fn new(

@@ -2,10 +2,12 @@
 
 use super::prompts::Prompt;
 use super::{
-    Agent, Wanted, chats, choice, fitting, guidance, jobs, ledger, named, permissions, status, undo,
+    Agent, Wanted, agents, chats, choice, fitting, guidance, jobs, ledger, named, permissions,
+    status, undo,
 };
 use crate::context::slash::{self, Parsed, Slash};
 use crate::context::{commands, init};
+use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, Show, Wish};
 use crate::event::Mode;
 use crate::message::{Excerpt, ExcerptKind};
@@ -62,7 +64,7 @@ pub(super) fn sent(agent: &mut Agent, text: String, context: Vec<Excerpt>, steer
         }
         Parsed::Known(Slash::Init, rest) => init(agent, &text, rest, context, steer),
         Parsed::Known(Slash::Review, "clear") => {
-            keep(agent, context);
+            keep(&agent.conversation, context);
             agent.desk.workspace.uncomment();
         }
         Parsed::Known(Slash::Review, rest) => {
@@ -71,16 +73,16 @@ pub(super) fn sent(agent: &mut Agent, text: String, context: Vec<Excerpt>, steer
             agent.prepare_message(Prompt { text, context, steer, review, ..Prompt::default() });
         }
         Parsed::Known(slash, rest) => {
-            keep(agent, context);
+            keep(&agent.conversation, context);
             carry_out(agent, slash, rest);
         }
     }
 }
 
 /// Gives the context of a slash command that sends no message back to the composer, for the next message.
-fn keep(agent: &Agent, context: Vec<Excerpt>) {
+fn keep(conversation: &Conversation, context: Vec<Excerpt>) {
     if !context.is_empty() {
-        agent.conversation.bounce(String::new(), context, String::new());
+        conversation.bounce(String::new(), context, String::new());
     }
 }
 
@@ -130,7 +132,7 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
             conversation.take(Input::Tell { text: guidance::list_of_skills(&agent.desk) });
         }
         Slash::Rules => agent.guidance.add_rules(conversation, &agent.desk),
-        Slash::Agents => named::list(agent, rest),
+        Slash::Agents => agents::list(agent, rest),
         Slash::Help => conversation.take(Input::Tell { text: help(&agent.desk) }),
         Slash::Usage => {
             let text = status::usage(conversation, &agent.sampler);
@@ -141,7 +143,7 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
             let text = ledger::of(agent).line();
             agent.conversation.take(Input::Tell { text });
         }
-        Slash::System if rest == "new" => named::renew(agent),
+        Slash::System if rest == "new" => agents::renew(agent),
         Slash::System => conversation.take(Input::Tell { text: guidance::shown(conversation) }),
         Slash::New => {
             let (agent, name) = slash::new(rest);
@@ -202,7 +204,7 @@ fn called(desk: &Desk, word: &str, arguments: &str) -> Result<Called, String> {
         );
         let warnings = command.warning(desk).into_iter().chain(command.unknown_tools(desk));
         let warnings = warnings.collect();
-        let excerpt = guidance::excerpt(&desk.shown(&command.path), ExcerptKind::Command, text);
+        let excerpt = named::excerpt(&desk.shown(&command.path), ExcerptKind::Command, text);
         let excerpt = Excerpt { tools: command.allowed.tools, ..excerpt };
         return Ok(Called::Command { excerpt, model: command.model, warnings });
     }

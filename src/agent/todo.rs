@@ -1,25 +1,17 @@
 //! The to-do list of the conversation, as the user sees it beside the chat, and the list that another conversation of
 //! the project left.
 
-use super::Agent;
+mod acts;
+
+pub(super) use acts::act;
+
 use crate::conversation::Conversation;
-use crate::conversation::report::{Level, Report, Show};
+use crate::conversation::report::{Report, Show};
 use crate::event::SessionId;
 use crate::message::Builtin;
 use crate::session::{Input, Session};
-use crate::text::cause;
 use crate::tool::Desk;
 use crate::tool::todo::list::{FILE, List, TodoItem};
-use tokio::sync::mpsc;
-
-/// What the user does with the project's list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TodoAct {
-    /// Hands the list that another conversation left to this one.
-    Take,
-    /// Removes the list, whoever keeps it.
-    Remove,
-}
 
 /// The list as the user saw it last.
 #[derive(Default)]
@@ -72,55 +64,4 @@ pub(super) fn renamed(desk: &Desk, from: &SessionId, to: &SessionId) {
     {
         tracing::warn!("the to-do list keeps the old name of its conversation: {why}");
     }
-}
-
-/// Takes or removes the list, unless the user is editing its file.
-pub(super) fn act(agent: &mut Agent, act: TodoAct) {
-    let (desk, results) = (agent.desk.clone(), agent.turn.results());
-    let session = agent.conversation.id.0.clone();
-    let screen = agent.conversation.screen();
-    tokio::spawn(async move {
-        if let Err(why) = carry_out(&desk, &session, act, &results).await {
-            // the send fails only when the editor is gone
-            let _ = screen.send(Show::Now(Report::Notice { level: Level::Warn, text: why }));
-        }
-    });
-}
-
-async fn carry_out(
-    desk: &Desk,
-    session: &str,
-    act: TodoAct,
-    results: &mpsc::UnboundedSender<Input>,
-) -> Result<(), String> {
-    if desk.workspace.changed().await.contains(&desk.root.join(FILE)) {
-        return Err(format!("{FILE} has unsaved changes. Write or undo them first."));
-    }
-    let list = List::load(&desk.root).map_err(|why| {
-        format!("{FILE} is not a to-do list of Caliban's ({why}), so it stays as it is.")
-    })?;
-    if list.todos.is_empty() {
-        return Err("The project has no to-do list.".to_owned());
-    }
-    let fail = |fault| format!("{FILE} cannot be written ({}).", cause(&fault));
-    let note = match act {
-        TodoAct::Take if !list.is_foreign(session) => {
-            return Err("This conversation already keeps the list.".to_owned());
-        }
-        TodoAct::Take => {
-            let list = List { session: session.to_owned(), ..list };
-            list.keep(&desk.root).map_err(fail)?;
-            format!(
-                "The user handed you the to-do list that another conversation left. It is yours now:\n{}",
-                list.lines()
-            )
-        }
-        TodoAct::Remove => {
-            List::remove(&desk.root).map_err(fail)?;
-            "The user removed the project's to-do list.".to_owned()
-        }
-    };
-    // the send fails only when the conversation is over
-    let _ = results.send(Input::Note { text: note });
-    Ok(())
 }

@@ -3,7 +3,7 @@
 //! which the same request was answered is known to be at fault.
 
 use super::models::full_name;
-use super::sampler::Sampler;
+use super::sampler::{Sampler, Seen, Trial};
 use crate::context::request::images_of;
 use crate::context::size;
 use crate::conversation::Conversation;
@@ -15,22 +15,6 @@ use std::collections::BTreeSet;
 
 /// The most images that are left out one by one. After these, all suspects are left out together.
 const SINGLY: usize = 12;
-
-/// The images that a model's provider has accepted in this program, and the search for one that it cannot read.
-#[derive(Default)]
-pub(super) struct Seen {
-    model: String,
-    accepted: BTreeSet<String>,
-    /// Images that this conversation leaves out, because one of them is at fault.
-    doubtful: BTreeSet<String>,
-    trial: Option<Trial>,
-}
-
-struct Trial {
-    /// The files of the images that may be at fault, the newest first.
-    suspects: Vec<String>,
-    at: usize,
-}
 
 impl Trial {
     /// The images that the next request leaves out.

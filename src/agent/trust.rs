@@ -1,15 +1,34 @@
 //! The user's agreement that rules in the project's own file may allow calls. The agreement is for one text of the
 //! file.
 
-use super::permissions::{self, FILE};
 use crate::conversation::Conversation;
 use crate::event::{Matter, Offer, Ruling};
 use crate::message::CallId;
+use crate::regular;
 use crate::rules::{self, Rule};
 use crate::session::{Consult, Input, Phase};
 use crate::store::Agreed;
 use crate::text::cause;
+use std::io;
 use std::path::Path;
+
+/// The file with the project's own rules, relative to the project's root.
+pub(super) const FILE: &str = ".caliban/permissions.toml";
+
+/// The most bytes of a rules file. A larger file is not read.
+const LARGEST: usize = 1_000_000;
+
+/// The text of the project's file; `None` if there is no file. An error is the reason why it cannot be read.
+pub(super) fn text(root: &Path) -> Result<Option<String>, String> {
+    match regular::read(&root.join(FILE)) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(fault) => Err(cause(&fault)),
+        Ok(bytes) if bytes.len() > LARGEST => Err("it is larger than 1 MB".to_owned()),
+        Ok(bytes) => {
+            String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8 text".to_owned())
+        }
+    }
+}
 
 #[derive(Default)]
 pub(super) struct Trust {
@@ -36,7 +55,7 @@ impl Trust {
 
     /// The rules of the project that allow calls but are not used.
     pub(super) fn unused(&self, root: &Path) -> Vec<Rule> {
-        match permissions::text(root) {
+        match self::text(root) {
             Ok(Some(text)) if self.answer(&text) != Some(true) => rules::allowing(&text),
             _ => Vec::new(),
         }
@@ -49,7 +68,7 @@ impl Trust {
         if session.phase != Phase::Idle || self.asked.is_some() || session.is_unattended() {
             return;
         }
-        let Ok(Some(text)) = permissions::text(root) else { return };
+        let Ok(Some(text)) = self::text(root) else { return };
         let allowing = rules::allowing(&text);
         if allowing.is_empty() || self.answer(&text).is_some() {
             return;
@@ -64,7 +83,7 @@ impl Trust {
 
     /// Asks again about the file, whatever the user has answered.
     pub(super) fn ask_again(&mut self, conversation: &mut Conversation, root: &Path) {
-        if let Ok(Some(text)) = permissions::text(root) {
+        if let Ok(Some(text)) = self::text(root) {
             self.here.retain(|it| it.0 != text);
             self.store(conversation, &text, None);
         }
@@ -94,7 +113,7 @@ impl Trust {
 
     /// Revokes the user's agreement to the file.
     pub(super) fn revoke(&mut self, conversation: &mut Conversation, root: &Path) {
-        if let Ok(Some(text)) = permissions::text(root) {
+        if let Ok(Some(text)) = self::text(root) {
             log(conversation, "you no longer agree");
             self.store(conversation, &text, Some(false));
             self.here.push((text, false));

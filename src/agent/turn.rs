@@ -1,6 +1,6 @@
 //! The running turn: its tasks, and the results that wait while it is being stopped.
 
-use super::children::Children;
+use super::children::team::Children;
 use super::partial::Partial;
 use super::{edits, work};
 use crate::conversation::Conversation;

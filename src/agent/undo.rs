@@ -2,24 +2,15 @@
 //! first, so nothing is lost. The message goes back into the composer. If the user wants it, the files that the later
 //! turns changed are rewound.
 
-use super::{Agent, Rewind};
+use super::{Agent, Rewind, Undo};
 use crate::context::mention;
+use crate::conversation::Conversation;
 use crate::conversation::report::{Back, Branch, Level, Report, Show, UndoOffer, Wish};
 use crate::event::SessionId;
 use crate::message::{self, Excerpt, ExcerptKind};
 use crate::session::{Input, Phase, Prompt, title};
 use crate::tool::{self, Desk};
 use crate::view::View;
-
-/// A request of the user to take the conversation back, or the program's answer to it.
-pub enum Undo {
-    /// Go back to before a message of the user; `after` is the number of the user's messages after it.
-    Message { after: usize },
-    /// Go back to before the message with this index. `files` says whether to rewind files too.
-    Chosen { message: usize, files: bool },
-    /// The program has saved a copy of the conversation under this name.
-    Kept { back: Back, name: SessionId },
-}
 
 /// `/undo`, or `/undo 2` for the last message but one.
 pub(super) fn slash(agent: &mut Agent, rest: &str) {
@@ -39,11 +30,11 @@ pub(super) fn carry_out(agent: &mut Agent, undo: Undo) {
     match undo {
         Undo::Message { after } => match session.prompt(after) {
             Some(prompt) => offer_undo(agent, &prompt),
-            None => nothing_to_undo(agent),
+            None => nothing_to_undo(&agent.conversation),
         },
         Undo::Chosen { message, files } => match session.prompt_at(message) {
-            Some(prompt) => keep(agent, prompt.at, files),
-            None => nothing_to_undo(agent),
+            Some(prompt) => keep(&mut agent.conversation, prompt.at, files),
+            None => nothing_to_undo(&agent.conversation),
         },
         Undo::Kept { back, name } => match session.prompt_at(back.message) {
             Some(prompt) if session.turns == back.turns => go_back(agent, prompt, &back, &name),
@@ -71,16 +62,16 @@ fn obstacle(agent: &Agent) -> Option<String> {
     Some(format!("You have not decided on the changes in {what}. Accept or reject them first."))
 }
 
-fn nothing_to_undo(agent: &Agent) {
+fn nothing_to_undo(conversation: &Conversation) {
     let text = "There is no message of yours to go back to.";
-    agent.conversation.notice(Level::Warn, text.into());
+    conversation.notice(Level::Warn, text.into());
 }
 
 /// Asks the user about the files that the later turns changed. If there are none, goes back at once.
 fn offer_undo(agent: &mut Agent, prompt: &Prompt) {
     let conversation = &mut agent.conversation;
     let changed = prompt.turn.and_then(|it| agent.files.record.since(conversation, it));
-    let Some(changed) = changed else { return keep(agent, prompt.at, false) };
+    let Some(changed) = changed else { return keep(conversation, prompt.at, false) };
     let files = changed.paths.iter().map(|it| agent.desk.shown(it)).collect();
     let message = u32::try_from(prompt.at).unwrap_or(u32::MAX);
     let offer = UndoOffer { message, title: named(prompt), files };
@@ -98,8 +89,7 @@ fn named(prompt: &Prompt) -> String {
 }
 
 /// Asks the program to save a copy of the conversation. The program answers with `Undo::Kept`.
-fn keep(agent: &mut Agent, message: usize, files: bool) {
-    let conversation = &mut agent.conversation;
+fn keep(conversation: &mut Conversation, message: usize, files: bool) {
     conversation.read_outputs();
     let session = Box::new(conversation.session.fork(None));
     let back = Back { message, files, turns: session.turns };

@@ -69,8 +69,7 @@ async fn attend(job: Job, worker: WorkerId) {
 }
 
 /// The conversation becomes a coordinator.
-pub(super) fn coordinate(agent: &mut Agent) {
-    let conversation = &mut agent.conversation;
+pub(super) fn coordinate(conversation: &mut Conversation) {
     if conversation.session.workers.is_on {
         let text = "This conversation is already a coordinator.";
         return conversation.notice(Level::Info, text.to_owned());

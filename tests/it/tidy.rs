@@ -233,8 +233,9 @@ fn the_agent_has_at_most_eight_fields_and_its_methods_are_in_one_file() {
     let with_methods: Vec<&str> =
         sources.iter().filter(|it| it.1.contains("\nimpl Agent {")).map(|it| &*it.0).collect();
     assert_eq!(with_methods, ["src/agent/mod.rs"]);
-    let (_, text) = sources.iter().find(|it| it.0 == "src/agent/mod.rs").unwrap();
-    let record = text.split("\npub struct Agent {\n").nth(1).unwrap().split("\n}").next().unwrap();
+    let (_, text) = sources.iter().find(|it| it.0 == "src/agent/state.rs").unwrap();
+    let record =
+        text.split("\npub(super) struct Agent {\n").nth(1).unwrap().split("\n}").next().unwrap();
     let is_field = |it: &&str| !it.trim_start().starts_with("//");
     let fields: Vec<&str> = record.lines().filter(is_field).collect();
     assert!((1..=8).contains(&fields.len()), "{fields:#?}");

@@ -1,24 +1,13 @@
 //! The questions of subagents, which the user answers in the parent's conversation. Subagents that want to send to the
 //! same provider share one question, and its answer holds for those that ask later.
 
-use super::{Child, Children, Whom};
+use super::team::{Child, Children, Sending, Whom};
 use crate::agent::Command;
-use crate::agent::permissions::Answer;
+use crate::agent::command::Answer;
 use crate::conversation::Conversation;
 use crate::event::{Matter, Offer, Recipient, Ruling, TurnId};
 use crate::message::CallId;
 use crate::session::{Consult, Input};
-
-/// The providers to which subagents want to send.
-#[derive(Default)]
-pub(super) struct Sending {
-    /// The open questions, by their ids in the parent's conversation.
-    open: Vec<(CallId, Recipient)>,
-    /// The user has agreed to these.
-    agreed: Vec<Recipient>,
-    /// The user has refused these in a turn, and is asked again in the next.
-    refused: Vec<(Option<TurnId>, Recipient, Ruling)>,
-}
 
 impl Sending {
     /// The answer that the user has given already.

@@ -2,8 +2,9 @@
 //! more.
 
 use super::progress::Progress;
+use super::team::{News, Whom};
 use super::worktrees::Apart;
-use super::{News, Whom, Work};
+use crate::agent::command::Work;
 use crate::agent::{self, ChildCommand, Command, Inherited, Setup, work};
 use crate::conversation::report::{Report, Show, Wait};
 use crate::event::{Isolation, Mode, Recipient, Tuning, TurnId};

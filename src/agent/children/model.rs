@@ -1,7 +1,7 @@
 //! The model that a subagent begins with: the one that the user has set for subagents, otherwise its parent's. A named
 //! agent with a model of its own then changes to that model.
 
-use crate::agent::{Agent, models, named};
+use crate::agent::{Agent, agents, models};
 use crate::context::agents::NamedAgent;
 use crate::event::Tuning;
 
@@ -10,7 +10,7 @@ use crate::event::Tuning;
 pub(super) fn choose(agent: &mut Agent, of: Option<&NamedAgent>) -> (String, Tuning) {
     let (session, models) = (&agent.conversation.session, &agent.sampler.models);
     let own = (session.model.clone(), session.tuning);
-    let refused = of.and_then(|it| named::model_of(agent, it)).and_then(Result::err);
+    let refused = of.and_then(|it| agents::model_of(agent, it)).and_then(Result::err);
     let keeps = refused.is_some() || of.is_some_and(|it| it.inherits) || models.is_tour(&own.0);
     let wanted = models.subagents.as_ref().filter(|_| !keeps);
     let set = wanted.map(|wanted| match agent.sampler.chosen(session, wanted) {

@@ -1,6 +1,6 @@
 //! A subagent's work as its parent sees it, from the events of the subagent's session.
 
-use super::News;
+use super::team::News;
 use crate::event::{Access, End, Event, HandOff, Matter, Plan, SessionId};
 use crate::message::{
     Block, Builtin, CallId, Foreign, Input, Origin, Reply, ToolAnswer, ToolCall, Usage,

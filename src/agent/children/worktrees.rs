@@ -3,46 +3,25 @@
 
 mod proposing;
 
-use super::super::{Agent, Command, Setup};
 use super::progress::Progress;
-use super::{News, Whom};
+use super::team::{Ended, Message, News, Sender, Whom};
+use crate::agent::checkpoints::Record;
+use crate::agent::command::Command;
+use crate::agent::setup::Setup;
 use crate::context::instructions::Places;
 use crate::conversation::Conversation;
 use crate::message::CallId;
 use crate::session::Input;
 use crate::tool::disk::Disk;
-use crate::tool::path;
 use crate::tool::worktree::{Change, Committed, Worktree};
-use proposing::{Merge, Outcome};
+use crate::tool::{Desk, path};
+pub(super) use proposing::Outcome;
+
+use proposing::Merge;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
-
-/// The most files that a sentence names.
-const NAMED: usize = 20;
-
-type Sender = mpsc::UnboundedSender<(Whom, News)>;
-
-/// News of worktrees for the parent's agent.
-pub(in crate::agent) enum Message {
-    /// The subagent has ended, and its changes are on the branch.
-    Committed(Box<Ended>),
-    /// The changes have been proposed, as far as they can be.
-    Proposed(Box<Ended>, Outcome),
-    /// A sentence for the user.
-    Told(String),
-}
-
-/// The worktree of a subagent that has ended.
-pub(in crate::agent) struct Ended {
-    tree: Worktree,
-    committed: Committed,
-    whom: Whom,
-    news: Sender,
-    /// Receives what the parent's model is told, in lines.
-    done: oneshot::Sender<Vec<String>>,
-}
 
 /// The worktree of a running subagent. If this is dropped before `finish`, the subagent is ended, and the worktree is
 /// kept if it has changes.
@@ -206,18 +185,22 @@ fn kept(tree: &Worktree, committed: &Committed) -> String {
 }
 
 /// Handles a message about a worktree.
-pub(in crate::agent) fn take(agent: &mut Agent, message: Message) {
+pub(super) fn take(
+    conversation: &mut Conversation,
+    desk: &Desk,
+    (record, worktrees): (&mut Record, &mut Worktrees),
+    message: Message,
+) {
     match message {
-        Message::Told(text) => agent.conversation.take(Input::Tell { text }),
+        Message::Told(text) => conversation.take(Input::Tell { text }),
         // the parent was stopped meanwhile
         Message::Committed(ended) if ended.done.is_closed() => {
             let text = kept(&ended.tree, &ended.committed);
-            agent.conversation.take(Input::Tell { text });
+            conversation.take(Input::Tell { text });
         }
         Message::Committed(ended) => {
-            let Agent { conversation, desk, files, .. } = agent;
-            files.worktrees.proposing += 1;
-            let keeper = files.record.keeper(conversation);
+            worktrees.proposing += 1;
+            let keeper = record.keeper(conversation);
             let may = rulings(conversation, &desk.root, &ended.committed);
             let turn = conversation.session.turn().unwrap_or_default();
             let merge = Merge { desk: desk.clone(), keeper, turn, may };
@@ -231,9 +214,8 @@ pub(in crate::agent) fn take(agent: &mut Agent, message: Message) {
             let Ended { tree, committed, whom, news, done } = *ended;
             let lines = outcome.lines(&tree.branch(), &committed);
             if let Some(text) = outcome.left_for_user(&tree.branch()) {
-                agent.conversation.take(Input::Tell { text });
+                conversation.take(Input::Tell { text });
             }
-            let worktrees = &mut agent.files.worktrees;
             worktrees.proposing -= 1;
             let waits = outcome.waits.difference(&worktrees.decided).cloned().collect();
             if worktrees.proposing == 0 {
@@ -322,11 +304,4 @@ impl Settling {
             let _ = news.send((whom, News::Worktree(Message::Told(text))));
         }
     }
-}
-
-/// Names files in a sentence.
-fn named(paths: &[String]) -> String {
-    let shown = paths.iter().take(NAMED).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
-    let more = if paths.len() > NAMED { " and others" } else { "" };
-    shown + more
 }

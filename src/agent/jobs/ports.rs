@@ -1,34 +1,27 @@
 //! The ports at which background jobs listen: the user is asked once about each, and reaches at 127.0.0.1 those to
 //! which the answer was yes.
 
-use crate::agent::Agent;
+use crate::agent::permits::Ports;
 use crate::conversation::Conversation;
 use crate::event::{Grant, Matter, Offer, Ruling};
 use crate::message::CallId;
 use crate::session::{Consult, Input};
+use crate::tool::Desk;
 use crate::tool::jobs::shown;
-use std::collections::BTreeSet;
 
 /// The most ports of a conversation about which the user is asked or told. A job can listen at thousands.
 const MOST: u32 = 16;
 
-#[derive(Default)]
-pub(in crate::agent) struct Ports {
-    /// The open questions: the job and the port of each.
-    asked: Vec<(CallId, (u32, u16))>,
-    /// The user wants these to stay closed.
-    refused: BTreeSet<u16>,
-    /// The number of ports so far about which the user was asked or told.
-    count: u32,
-}
-
-/// Opens the port of a job if the user has agreed, else asks. A subagent's jobs end with its task, so nobody is asked
-/// about their ports.
-pub(super) fn offer(agent: &mut Agent, (job, port): (u32, u16), command: &str) {
-    let Agent { conversation, desk, guidance, opening, .. } = agent;
-    let (session, ports) = (&conversation.session, &mut guidance.permissions.ports);
+/// Opens the port of a job if the user has agreed, else asks.
+pub(super) fn offer(
+    (conversation, desk): (&mut Conversation, &Desk),
+    ports: &mut Ports,
+    (job, port): (u32, u16),
+    command: &str,
+) {
+    let session = &conversation.session;
     let is_asked = ports.asked.iter().any(|it| it.1.1 == port);
-    if opening.is_hidden || is_asked || ports.refused.contains(&port) {
+    if is_asked || ports.refused.contains(&port) {
         return;
     }
     if session.granted.contains(&Grant::Open(port)) {
@@ -64,9 +57,12 @@ pub(super) fn offer(agent: &mut Agent, (job, port): (u32, u16), command: &str) {
 }
 
 /// Takes the user's answer. Ignores answers to other questions.
-pub(in crate::agent) fn rule(agent: &mut Agent, id: &CallId, ruling: &Ruling) {
-    let Agent { conversation, desk, guidance, .. } = agent;
-    let ports = &mut guidance.permissions.ports;
+pub(in crate::agent) fn rule(
+    (conversation, desk): (&mut Conversation, &Desk),
+    ports: &mut Ports,
+    id: &CallId,
+    ruling: &Ruling,
+) {
     let Some(at) = ports.asked.iter().position(|it| it.0 == *id) else { return };
     let (_, (job, port)) = ports.asked.remove(at);
     if let Ruling::Denied { .. } = ruling {
@@ -79,11 +75,10 @@ pub(in crate::agent) fn rule(agent: &mut Agent, id: &CallId, ruling: &Ruling) {
 }
 
 /// Withdraws the question about a port at which the job does not listen any more.
-pub(super) fn withdraw(agent: &mut Agent, place: (u32, u16)) {
-    let ports = &mut agent.guidance.permissions.ports;
+pub(super) fn withdraw(conversation: &mut Conversation, ports: &mut Ports, place: (u32, u16)) {
     let Some(at) = ports.asked.iter().position(|it| it.1 == place) else { return };
     let (id, _) = ports.asked.remove(at);
-    agent.conversation.take(Input::Withdraw { id });
+    conversation.take(Input::Withdraw { id });
 }
 
 /// What the user is told about a port that was to be opened.

@@ -2,7 +2,6 @@
 //! stay: a text is merged from three sides, and a file in which both have changed the same lines is left out.
 
 use super::super::super::checkpoints::Keeper;
-use super::named;
 use crate::edit::{self, Back, Edit, Part, Proposal, Whole, merge};
 use crate::event::TurnId;
 use crate::message::CallId;
@@ -14,6 +13,16 @@ use crate::tool::worktree::{Change, Committed, Content, Mode, Worktree};
 use crate::tool::{self, Arrival, Desk, Resolved, Unreadable};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+/// The most files that a sentence names.
+const NAMED: usize = 20;
+
+/// Names files in a sentence.
+pub(super) fn named(paths: &[String]) -> String {
+    let shown = paths.iter().take(NAMED).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+    let more = if paths.len() > NAMED { " and others" } else { "" };
+    shown + more
+}
 
 /// The most files that are proposed.
 const MOST: usize = 200;
@@ -415,7 +424,7 @@ impl Outcome {
                 n => format!("[{n} files of the project now have these changes.]"),
             });
         }
-        for (path, why) in self.unsaved.iter().take(super::NAMED) {
+        for (path, why) in self.unsaved.iter().take(NAMED) {
             lines.push(format!(
                 "[The changes to `{path}` are in the user's buffer and not on disk ({why}). The branch has them too.]"
             ));
@@ -436,7 +445,7 @@ impl Outcome {
         let each: Vec<String> = self
             .left
             .iter()
-            .take(super::NAMED)
+            .take(NAMED)
             .map(|(path, why)| format!("`{path}`, which {why}"))
             .collect();
         let more = if self.left.len() > each.len() { "; and others" } else { "" };
