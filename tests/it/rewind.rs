@@ -8,6 +8,7 @@ mod kinds;
 mod late;
 mod law;
 mod merges;
+mod moved;
 mod one;
 mod turns;
 mod writers;

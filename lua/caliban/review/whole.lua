@@ -103,8 +103,7 @@ end
 ---@param path string
 ---@return boolean
 local function taken(path)
-  local _, is_taken = loaded(path)
-  return is_taken
+  return (select(2, loaded(path)))
 end
 
 --- Whether the file is deleted and the user can still reject the deletion.
@@ -250,6 +249,28 @@ local function move_both(buf, from, to, binary)
     folders.remove(to)
   end
   return back and why or ('%s; on disk its name is %s now'):format(why, file.short(to))
+end
+
+--- Writes the text of a buffer, whose file is gone, to its former path, which the buffer gets.
+---@param buf integer
+---@param to string
+---@param r? caliban.Review the open review of the buffer
+---@return string? why this failed
+function M.bring_back(buf, to, r)
+  if r and r.own or there(to) or taken(to) or names.strayed(to) then
+    return 'it is no longer on disk'
+  end
+  local ok, err
+  as_ordinary(buf, function()
+    ok, err = pcall(move_buffer, buf, to, false)
+    err = ok and file.restore(buf) or err
+  end)
+  if r and not err then
+    state.set_path(r, to)
+    state.propose_whole(r, nil)
+    state.reject_whole(r)
+  end
+  return err and file.reason(err)
 end
 
 --- Deletes or renames a file that is not under review, and its unmodified buffer.

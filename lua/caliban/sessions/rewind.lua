@@ -272,6 +272,12 @@ local function restore(p)
   local r = require('caliban.review').of(buf)
   if r and r.open and not r.auto then
     return 'its changes are under review; accept or reject them first'
+  elseif p.to and not p.binary and not vim.uv.fs_lstat(p.path) then
+    why = whole.bring_back(buf, p.to, r and r.open and r or nil)
+    if not why and r and r.open then
+      require('caliban.review').look(r, true)
+    end
+    return why
   elseif r and r.open and undecided(p, buf, r) then
     return nil
   elseif not vim.bo[buf].modified and not p.binary then

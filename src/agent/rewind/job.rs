@@ -55,14 +55,16 @@ impl Job {
                 step: it.1,
             }));
         }
-        // what is deleted may be a folder, or lie in one, that another file replaces
-        todo.sort_by_key(|it| it.planned.to.is_some() || it.planned.after != Ok(Content::Absent));
+        sort(&mut todo);
         let (planned, steps): (Vec<_>, Vec<_>) =
             todo.into_iter().map(|it| (it.planned, (it.at, it.step))).unzip();
         let by = ChangedBy::Rewind(title.to_owned());
         let mut ids = self.keeper.begin(by, planned).await.into_iter();
         for (at, step) in steps {
-            let (file, id) = (&mut files[at], ids.next());
+            let id = ids.next();
+            let kept = self.kept(&files, at);
+            let file = &mut files[at];
+            file.skipped = file.skipped.take().or(kept);
             let done = match file.skipped.clone() {
                 Some(why) => Err(why),
                 None => self.step(file, step).await,
@@ -79,6 +81,14 @@ impl Job {
         remove_folders(&self.desk, changes, &done.collect());
         let line = |it: &File| format!("{} {}", tool::path::show(root, &it.path), it.say(root));
         files.iter().map(line).collect()
+    }
+
+    /// Why a file that a command made is not deleted, if a file with the same text could not be restored.
+    fn kept(&self, files: &[File], at: usize) -> Option<String> {
+        let file = Some(&files[at]).filter(|it| it.is_made_by_command())?;
+        let is_lost = |it: &&File| it.is_lost() && it.now == file.was;
+        let lost = files.iter().find(is_lost)?;
+        Some(plan::only_text(&self.desk, &lost.path))
     }
 
     async fn step(&self, file: &mut File, step: Step) -> Result<(), String> {
@@ -146,6 +156,27 @@ impl Job {
         self.desk.workspace.refresh(path.to_owned()).await;
         Ok(())
     }
+}
+
+/// Puts the deletions after all other steps, because a deleted file may have the only text of one that cannot be restored.
+/// But what is deleted may be a folder, or lie in one, that another file replaces: then it goes first.
+fn sort(todo: &mut [Planning]) {
+    let is_made =
+        |it: &Planning| it.planned.to.is_some() || it.planned.after != Ok(Content::Absent);
+    let place = |it: &Planning| it.planned.to.clone().unwrap_or_else(|| it.planned.path.clone());
+    let all: Vec<(PathBuf, bool)> = todo.iter().map(|it| (place(it), is_made(it))).collect();
+    todo.sort_by_cached_key(|it| {
+        let (path, made) = (place(it), is_made(it));
+        let meets = |other: &(PathBuf, bool)| {
+            other.1 != made && (other.0.starts_with(&path) || path.starts_with(&other.0))
+        };
+        match (made, all.iter().any(meets)) {
+            (true, false) => 0,
+            (false, true) => 1,
+            (true, true) => 2,
+            (false, false) => 3,
+        }
+    });
 }
 
 /// The steps that rewind a file, in order, each with the change that the checkpoints record for it.

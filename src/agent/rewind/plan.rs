@@ -66,6 +66,16 @@ impl File {
         self.skipped.is_none() && !self.is_unchanged()
     }
 
+    /// Whether no file is on disk and none is made.
+    pub(super) fn is_lost(&self) -> bool {
+        self.skipped.is_some() && std::fs::symlink_metadata(&self.path).is_err()
+    }
+
+    /// Whether a command made the file, so that the rewind deletes it.
+    pub(super) fn is_made_by_command(&self) -> bool {
+        self.by_command && self.was.is_file() && self.now == Content::Absent
+    }
+
     /// The permissions that the file gets, if it does not have them.
     pub(super) fn new_mode(&self) -> Option<FileMode> {
         self.mode.filter(|it| self.now.is_file() && self.was_mode != Some(*it))
@@ -107,6 +117,9 @@ impl File {
             }
             (Some(why), ..) => return format!("is not changed: {why}"),
             _ if self.is_unchanged() => return "is as it was before".to_owned(),
+            (_, Some(_), was, _) if was.is_file() && self.was_mode.is_none() => {
+                "is created again".to_owned()
+            }
             (_, Some(from), ..) => format!("is renamed back from {}{mine}", name(from)),
             (_, _, was, now) if was == now => return self.say_rest(),
             (_, _, _, Content::Absent | Content::Folder) => "is deleted".to_owned(),
@@ -174,7 +187,24 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
             || it.now != Content::Absent
             || it.new_entry().is_some()
     });
-    files.into_values().collect()
+    let mut files: Vec<File> = files.into_values().collect();
+    keep_moved(desk, &mut files);
+    files
+}
+
+/// Keeps the files that a command made, if another file is gone and does not come back: a command may have moved it.
+fn keep_moved(desk: &Desk, files: &mut [File]) {
+    let lost = files.iter().find(|it| it.is_lost() && it.by_command);
+    let Some(lost) = lost.map(|it| it.path.clone()) else { return };
+    for it in files.iter_mut().filter(|it| it.is_to_do() && it.is_made_by_command()) {
+        it.skipped = Some(only_text(desk, &lost));
+    }
+}
+
+/// Why a file is not deleted. `lost` is a file that is gone and does not come back.
+pub(super) fn only_text(desk: &Desk, lost: &Path) -> String {
+    let lost = tool::path::show(&desk.root, lost);
+    format!("it may have the only text of {lost}, which is not restored")
 }
 
 /// Whether the bytes of the file are compared, and not its text in the editor, which decodes other encodings than
@@ -299,7 +329,8 @@ fn move_back(files: &mut BTreeMap<PathBuf, File>, path: &Path, to: &Path) {
     let [was, now] =
         [&mut moved.was, &mut moved.now].map(|it| std::mem::replace(it, Content::Absent));
     let from = moved.from.take().unwrap_or_else(|| to.to_owned());
-    let from = Some(from).filter(|it| it != path);
+    // a file that was moved on, and that no buffer shows, is made again in its former place
+    let from = Some(from).filter(|it| it != path && was != Content::Absent);
     let back = File { path: path.to_owned(), from, was, now, ..moved.clone() };
     files.insert(path.to_owned(), back);
 }
