@@ -7,7 +7,6 @@ use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
-use tokio::time::timeout;
 
 const PURPOSE: &str = "Lists, reads or stops the jobs that shell has started with background. `read` returns \
     the output since the last answer, and names the cursor where the next read goes on; pass an older cursor \
@@ -78,13 +77,7 @@ fn one(args: &Args) -> Result<u32, String> {
 
 /// Waits for new output or the job's end. When the time is over, reads the output so far.
 async fn read(desk: &Desk, args: &Args) -> Result<Look, String> {
-    let (job, cursor) = (one(args)?, args.cursor);
-    let look = |waits| desk.jobs.order(job, move |answer| Order::Read { cursor, waits, answer });
-    let wait = Duration::from_secs(args.wait_s);
-    match timeout(wait, look(true)).await {
-        Ok(looked) if !wait.is_zero() => looked,
-        _ => look(false).await,
-    }
+    desk.jobs.read(one(args)?, args.cursor, Duration::from_secs(args.wait_s)).await
 }
 
 fn list(rows: &[Row]) -> Done {

@@ -12,8 +12,9 @@ pub use order::{Notice, Port, Row, shown};
 use order::{Answer, Message};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 /// The most jobs that run at the same time.
 const MOST: usize = 8;
@@ -86,6 +87,29 @@ impl Jobs {
         let (answer, answered) = oneshot::channel();
         self.send(Message::Order(job, order(answer)));
         answered.await.unwrap_or_else(|_| Err(self.unknown(job)))
+    }
+
+    /// The output of a job after a cursor. If there is none, waits this long for more output or the job's end.
+    pub(super) async fn read(
+        &self,
+        job: u32,
+        cursor: Option<u64>,
+        wait: Duration,
+    ) -> Result<Look, String> {
+        if !wait.is_zero() {
+            let (answer, mut answered) = oneshot::channel();
+            let order = Order::Read { cursor, waits: true, answer };
+            self.send(Message::Order(job, order));
+            if let Ok(said) = timeout(wait, &mut answered).await {
+                return said.unwrap_or_else(|_| Err(self.unknown(job)));
+            }
+            // an answer that came meanwhile is not given a second time
+            answered.close();
+            if let Ok(said) = answered.try_recv() {
+                return said;
+            }
+        }
+        self.order(job, |answer| Order::Read { cursor, waits: false, answer }).await
     }
 
     /// The job with this number, or text for the model.
