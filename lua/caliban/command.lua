@@ -87,7 +87,7 @@ local subcommands = {
       if call.rest == '' then
         ask.prompt(excerpt)
       else
-        ask.ask(call.rest, { context = excerpt and { excerpt } or {} })
+        ask.typed(call.rest, { context = excerpt and { excerpt } or {} })
       end
     end,
   },
@@ -168,7 +168,10 @@ local subcommands = {
   },
   steer = {
     run = function(call)
-      api().steer(call.rest ~= '' and call.rest or nil)
+      if call.rest == '' then
+        return api().steer()
+      end
+      require('caliban.context.ask').typed(call.rest, { steer = true, context = {} })
     end,
   },
   accept = {

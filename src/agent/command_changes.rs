@@ -14,8 +14,8 @@ use super::checkpoints::{ChangedBy, Keeper, Planned};
 use crate::event::TurnId;
 use crate::reach::Reach;
 use crate::store::checkpoints::{Gap, Said};
-use crate::tool::Desk;
 use crate::tool::git::head::{self, Head};
+use crate::tool::{Desk, Moved};
 use course::{Course, Entries};
 use files::{After, FILES, Listing};
 use found::Found;
@@ -61,7 +61,15 @@ pub(super) async fn told(root: &Path, notes: impl ExactSizeIterator<Item = &Said
 /// Watches a running command until it ends or is stopped.
 pub(super) struct Watch {
     end: oneshot::Sender<()>,
-    looks: JoinHandle<Vec<PathBuf>>,
+    looks: JoinHandle<Ended>,
+}
+
+/// What a command has changed.
+#[derive(Default)]
+pub(super) struct Ended {
+    /// The files that it has changed and the session before it.
+    pub(super) own: Vec<PathBuf>,
+    pub(super) moved: Moved,
 }
 
 impl Watch {
@@ -80,9 +88,9 @@ impl Watch {
         let looks = tokio::spawn(async move {
             // If the call is stopped, the sender is dropped, which ends the wait too.
             let _ = ended.await;
-            let (planned, mut said) = before.changed().await;
+            let (planned, moved, mut said) = before.changed().await;
             let changed = planned.iter().map(|it| it.path.clone());
-            let changed = changed.filter(|it| own.contains(it)).collect();
+            let own = changed.filter(|it| own.contains(it)).collect();
             if !planned.is_empty() {
                 keeper.begin(ChangedBy::Command(turn), planned).await;
             }
@@ -90,14 +98,13 @@ impl Watch {
             for it in said.into_iter().chain([Said::Over]) {
                 keeper.note(turn, it);
             }
-            changed
+            Ended { own, moved }
         });
         Watch { end, looks }
     }
 
-    /// Stores the changes of the command, which has ended. Returns the files that it has changed and the session before
-    /// it.
-    pub(super) async fn end(self) -> Vec<PathBuf> {
+    /// Stores the changes of the command, which has ended.
+    pub(super) async fn end(self) -> Ended {
         let _ = self.end.send(());
         self.looks.await.unwrap_or_default()
     }
@@ -153,8 +160,8 @@ impl Before {
         Before { root, files, index, filtered, listing, head, start: i64::MAX }
     }
 
-    /// The files that have changed, at most `CHANGED` of them, and what else is to be said.
-    async fn changed(mut self) -> (Vec<Planned>, Vec<Said>) {
+    /// The files that have changed, at most `CHANGED` of them, those that were renamed, and what else is to be said.
+    async fn changed(mut self) -> (Vec<Planned>, Moved, Vec<Said>) {
         let mut said = Vec::new();
         let after = files::after(&self.root, &self.listing).await.unwrap_or_else(|gap| {
             said.push(Said::Gap(gap));
@@ -177,7 +184,7 @@ impl Before {
             found.truncate(CHANGED);
             said.push(Said::Gap(Gap::Many));
         }
-        let mut planned = Vec::new();
+        let (mut planned, moved) = (Vec::new(), seen::moved(&found));
         for (path, seen) in found {
             if path.to_str().is_none() {
                 said.push(Said::Gap(Gap::Name));
@@ -192,7 +199,7 @@ impl Before {
                 Course::Same | Course::Committed(_) => planned.push(found.planned()),
             }
         }
-        (planned, said)
+        (planned, moved, said)
     }
 
     /// The files whose state differs from before, and those of `paths`, at most one more than `CHANGED`.

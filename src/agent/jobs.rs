@@ -7,6 +7,7 @@ use crate::conversation::Conversation;
 use crate::conversation::report::{JobRow, Level, Report, Show};
 use crate::session::Input;
 use crate::tool::Desk;
+use crate::tool::Moved;
 use crate::tool::jobs::{Notice, Row};
 
 /// Takes in what has happened to a job. A subagent's jobs end with its task, so nobody is asked about their ports:
@@ -30,7 +31,7 @@ pub(super) fn note(
         Notice::Began { job, command } => Input::JobBegan { job, command },
         Notice::Ended { job, note } => {
             let files = desk.workspace.clone();
-            tokio::spawn(async move { files.command(true).await });
+            tokio::spawn(async move { files.command(Some(Moved::new())).await });
             Input::JobEnded { job, note }
         }
         Notice::Decided(decisions) => Input::Log { decisions },

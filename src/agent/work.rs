@@ -1,13 +1,13 @@
 //! The tasks of a turn. Each task runs to its end and sends one `Input` with its result.
 
 use super::checkpoints::Keeper;
-use super::command_changes::Watch;
+use super::command_changes::{Ended, Watch};
 use super::known::{self, Cause, Observation, Watched};
 use crate::event::{SessionId, TurnId};
 use crate::message::{Block, CallId, Reply, Request};
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, Session};
-use crate::tool::{self, Call, Desk, Ran, Seen, Source, Workspace};
+use crate::tool::{self, Call, Desk, Moved, Ran, Seen, Source, Workspace};
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
@@ -93,25 +93,24 @@ impl Looked {
 
 /// A command of whose beginning and end the editor hears, also if the call is stopped.
 struct Announced {
-    end: oneshot::Sender<()>,
+    end: oneshot::Sender<Moved>,
     told: JoinHandle<()>,
 }
 
 impl Announced {
     async fn begin(files: Arc<dyn Workspace>) -> Announced {
-        files.command(false).await;
-        let (end, ended) = oneshot::channel::<()>();
+        files.command(None).await;
+        let (end, ended) = oneshot::channel();
         let told = tokio::spawn(async move {
             // If the call is stopped, the sender is dropped, which ends the wait too.
-            let _ = ended.await;
-            files.command(true).await;
+            files.command(Some(ended.await.unwrap_or_default())).await;
         });
         Announced { end, told }
     }
 
     /// When this returns, the buffers have what the command has changed on disk.
-    async fn end(self) {
-        let _ = self.end.send(());
+    async fn end(self, moved: Moved) {
+        let _ = self.end.send(moved);
         let _ = self.told.await;
     }
 }
@@ -150,14 +149,14 @@ pub(super) async fn run(job: Job, turn: TurnId, call: Arc<Call>) {
     while let Some(seen) = texts.recv().await {
         learnt(seen).map(|it| job.observations.send(it));
     }
-    let changed = match watch {
+    let ended = match watch {
         Some(watch) => watch.end().await,
-        None => Vec::new(),
+        None => Ended::default(),
     };
     if let Some(announced) = announced {
-        announced.end().await;
+        announced.end(ended.moved).await;
     }
-    looked.again(changed).await;
+    looked.again(ended.own).await;
     let _ = job.results.send(match needed {
         Some(access) => Input::Needed { turn, call: call.id().clone(), access },
         None => Input::Answered { turn, answer },

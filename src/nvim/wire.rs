@@ -409,6 +409,8 @@ pub enum ToNvim {
     /// editor answers when this is done.
     Command {
         ended: bool,
+        /// The files that it has renamed: their new paths, by the former ones.
+        moved: BTreeMap<PathBuf, PathBuf>,
     },
     /// The last request as it was sent.
     Request {

@@ -14,7 +14,7 @@ use crate::text::{Text, cause};
 use crate::tool::comment::Comment;
 use crate::tool::lsp::{Findings, Question};
 use crate::tool::scene::{Part, Scene};
-use crate::tool::{Arrival, Source, Stamp, Unreadable, Workspace, disk};
+use crate::tool::{Arrival, Moved, Source, Stamp, Unreadable, Workspace, disk};
 use futures::future::{BoxFuture, join_all};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -215,9 +215,10 @@ impl Workspace for Buffers {
         })
     }
 
-    fn command(&self, ended: bool) -> BoxFuture<'_, ()> {
+    fn command(&self, ended: Option<Moved>) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let _ = self.ask::<rmpv::Value>(ToNvim::Command { ended }, LONG_PATIENCE).await;
+            let (ended, moved) = (ended.is_some(), ended.unwrap_or_default());
+            let _ = self.ask::<rmpv::Value>(ToNvim::Command { ended, moved }, LONG_PATIENCE).await;
         })
     }
 

@@ -4,7 +4,7 @@ use super::{
     Event, Input, LOOP_END, LOOP_REFUSED, MAX_CHILDREN, MAX_READS, MAX_REQUESTS, Open, Phase,
     Session, State, Step, audit, changed, say, under_review,
 };
-use crate::event::{Access, End, Mode, Offer, Plan, Ruling, TurnId};
+use crate::event::{Access, End, Item, Mode, Offer, Plan, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
 use crate::policy::{self, Decision};
 use crate::rules::Judgement;
@@ -327,20 +327,24 @@ impl Session {
     }
 
     /// The calls since the user's last message, each with its answer, without the calls that exceeded the limit of one
-    /// reply. The calls of the last reply come first.
+    /// reply, and without those whose answers are no longer in the requests: the model may need them again. The calls of
+    /// the last reply come first.
     fn calls_made(&self) -> Vec<(&ToolCall, &str)> {
         let start = self
             .messages
             .iter()
             .rposition(|it| it.role == Role::User && !say::is_answers(it))
             .unwrap_or(0);
+        let start = start.max(self.beginning());
+        let trimmed = self.trimmed_items();
         let mut made = Vec::new();
         for pair in self.messages[start..].windows(2).rev() {
             let given = pair[1].blocks.iter().filter_map(|it| match it {
                 Block::Answer(answer) if !say::is_over_limit(answer) => Some((&answer.id, answer)),
                 _ => None,
             });
-            let given: HashMap<&CallId, &ToolAnswer> = given.collect();
+            let is_sent = |it: &(&CallId, _)| !trimmed.contains(&Item::Call(it.0.clone()));
+            let given: HashMap<&CallId, &ToolAnswer> = given.filter(is_sent).collect();
             made.extend(pair[0].blocks.iter().filter_map(|it| match it {
                 Block::Call(call) => Some((call, given.get(&call.id)?.text.as_str())),
                 _ => None,

@@ -7,6 +7,7 @@ use crate::event::TurnId;
 use crate::text::Text;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The largest file that is read, in bytes.
@@ -97,6 +98,9 @@ pub enum Stamp {
     Disk(String),
 }
 
+/// Files that a command has renamed: their new paths, by the former ones.
+pub type Moved = BTreeMap<PathBuf, PathBuf>;
+
 /// The user's files. If a file is changed in a buffer, its text is that of the buffer, otherwise that of the file on
 /// disk. Tools read and write files only through this trait.
 pub trait Workspace: Send + Sync {
@@ -135,9 +139,9 @@ pub trait Workspace: Send + Sync {
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>>;
     /// Tells the editor that a file was written on disk, so that it reads the file again.
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()>;
-    /// Tells the editor that a command begins or has ended. After its end, the buffers take over what it has changed on
-    /// disk.
-    fn command(&self, _ended: bool) -> BoxFuture<'_, ()> {
+    /// Tells the editor that a command begins, or that it has ended and renamed these files. After its end, the buffers
+    /// take over what it has changed on disk.
+    fn command(&self, _ended: Option<Moved>) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }
     /// Shows comments on lines of files to the user, in addition to those that are shown already.

@@ -210,3 +210,33 @@ fn the_chip_of_a_mention_has_the_same_tokens_before_and_after_sending() {
     nvim.wait_gone("<C-x> removes");
     nvim.wait(|it| tokens(it) == before, &format!("{before:?}"));
 }
+
+/// What the user types after `:Caliban ask` follows the composer's rules; a script's text is only sent.
+#[test]
+fn a_command_after_ask_runs_in_the_users_shell_and_is_not_sent_as_a_message() {
+    for asked in [
+        ":Caliban ask ! echo MARKER<CR>",
+        ":Caliban ask<CR>! echo MARKER<CR>",
+        ":Caliban steer !echo MARKER<CR>",
+    ] {
+        let server = Server::start();
+        server.otherwise(Reply::said("Seen."));
+        let nvim = Nvim::start(&Setup::new().anthropic(&server));
+        nvim.keys(asked);
+        nvim.wait_screen("! echo MARKER  2 lines  5 tokens");
+        assert_eq!(server.requests().len(), 0);
+        nvim.keys(":Caliban ask what is it?<CR>");
+        nvim.wait_transcript("Seen.");
+        nvim.wait_screen("! echo MARKER  2 lines  5 tokens");
+        nvim.keys(":Caliban<CR>iand now?<C-s>");
+        let said = server.wait_requests(2)[1].last_user_text();
+        assert!(said.contains("$ echo MARKER\nMARKER") && said.ends_with("and now?"), "{said}");
+    }
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.lua("require('caliban').ask('! touch ran')", &[]);
+    nvim.wait_transcript("Seen.");
+    assert_eq!(server.requests()[0].last_user_text(), "! touch ran");
+    assert!(!nvim.setup.path("ran").exists());
+}

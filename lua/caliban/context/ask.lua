@@ -35,6 +35,29 @@ function M.ask(text, opts)
   end
 end
 
+--- Sends a message that the user has typed outside of the composer, by the composer's rules: after a `!` the text is a
+--- command for the user's shell. `M.ask`, which scripts call with texts of others, runs none.
+---@param text string
+---@param opts caliban.AskOpts
+function M.typed(text, opts)
+  local shell = require('caliban.chat.shell')
+  if not shell.is_command(text) then
+    return M.ask(text, opts)
+  end
+  local chat = require('caliban.chat').show(false)
+  if not chat then
+    return
+  end
+  local composer = require('caliban.chat.composer')
+  for _, excerpt in ipairs(opts.context or {}) do
+    composer.chip(chat, excerpt)
+  end
+  local why = shell.run(chat, text, composer.chip)
+  if why then
+    require('caliban.editor.notify').show(why, vim.log.levels.WARN)
+  end
+end
+
 --- Adds an excerpt to the composer without sending.
 ---@param excerpt caliban.Excerpt
 ---@param focus boolean
@@ -61,7 +84,7 @@ function M.prompt(selection)
   end
   require('caliban.editor.prompt').ask({ prompt = 'Ask Caliban: ' }, function(text)
     if text and vim.trim(text) ~= '' then
-      M.ask(text, { context = selection and { selection } or {} })
+      M.typed(text, { context = selection and { selection } or {} })
     end
   end)
 end

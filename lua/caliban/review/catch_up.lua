@@ -142,9 +142,24 @@ function M.begin()
   end
 end
 
+--- Gives a buffer under review the name that a command has given to its file.
+---@param from string
+---@param to string
+local function follow(from, to)
+  local buf = file.find(from)
+  local r = buf and registry.of(buf)
+  if buf and r and r.open and api.nvim_buf_is_loaded(buf) and arrival.calm(buf) then
+    require('caliban.review.whole').follow(r, to)
+  end
+end
+
 --- Called when a command has ended.
-function M.ended()
+---@param moved table<string, string> the new paths of files that it has renamed, by the former ones
+function M.ended(moved)
   running = math.max(0, running - 1)
+  for from, to in pairs(moved) do
+    follow(from, to)
+  end
   for _, buf in ipairs(api.nvim_list_bufs()) do
     catch_up(buf)
   end

@@ -37,7 +37,7 @@ end
 function M.command(message)
   local catch_up = require('caliban.review.catch_up')
   if message.ended then
-    catch_up.ended()
+    catch_up.ended(message.moved)
   else
     catch_up.begin()
   end

@@ -58,6 +58,14 @@ function M.are_in(buf)
   return not vim.bo[buf].modified or settled[buf] == file.text(buf)
 end
 
+--- Whether a proposal of the model's is under review in a buffer.
+---@param buf integer
+---@return boolean
+function M.are_models(buf)
+  local r = of(buf)
+  return r ~= nil and r.open
+end
+
 --- Marks a buffer whose file is not on disk as modified, so that Neovim does not end without asking about its text.
 ---@param buf integer
 function M.keep(buf)

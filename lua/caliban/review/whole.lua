@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local aside = require('caliban.review.aside')
 local bytes = require('caliban.editor.bytes')
 local disk = require('caliban.editor.disk')
 local file = require('caliban.editor.file')
@@ -136,39 +137,19 @@ function M.refusal(p, buf, r)
   end
 end
 
---- Removes a buffer with this path that is not loaded, because otherwise Neovim would not give the
---- name to another buffer.
----@param path string
-local function free(path)
-  local buf = file.find(path)
-  if buf and not api.nvim_buf_is_loaded(buf) then
-    pcall(api.nvim_buf_delete, buf, { force = true })
-  end
-end
-
---- Removes a buffer that only shows the text of a file that is gone. Its windows show another buffer then.
----@param left integer
----@param other integer
-local function replace(left, other)
-  for _, win in ipairs(vim.fn.win_findbuf(left)) do
-    pcall(api.nvim_win_set_buf, win, other)
-  end
-  pcall(api.nvim_buf_delete, left, { force = true })
-end
-
 --- Gives a buffer the new path of its file.
 ---@param buf integer
 ---@param to string
 ---@param binary boolean
 local function move_buffer(buf, to, binary)
   local from = api.nvim_buf_get_name(buf)
-  free(to)
+  aside.free(to)
   api.nvim_buf_call(buf, function()
     local mods = { keepalt = true, silent = true }
     local name = names.listed(to)
     vim.cmd({ cmd = 'file', args = { name }, mods = mods, magic = { file = false } })
   end)
-  free(from)
+  aside.free(from)
   file.adopt(buf)
   -- after a rename, `:w` would need a bang until the buffer is written once, because Neovim thinks
   -- that the file is a different one
@@ -234,7 +215,7 @@ local function move_both(buf, from, to, binary)
   if failed then
     return failed
   elseif left then
-    replace(left, buf)
+    aside.step(left, to, buf)
   end
   local ok, err = true, nil ---@type boolean, any
   as_ordinary(buf, function()
@@ -247,6 +228,7 @@ local function move_both(buf, from, to, binary)
   local back = vim.uv.fs_rename(to, from)
   if back then
     folders.remove(to)
+    aside.back(to)
   end
   return back and why or ('%s; on disk its name is %s now'):format(why, file.short(to))
 end
@@ -311,6 +293,23 @@ local function move(r, from, to)
     return failed
   end
   state.set_path(r, to)
+end
+
+--- Follows a file under review that another program has renamed, if its text on disk is the one that the review knows.
+---@param r caliban.Review
+---@param to string
+function M.follow(r, to)
+  local from = r.path
+  if r.whole or there(from) or not there(to) or loaded(to) or disk.odd(to) or names.strayed(to) then
+    return
+  end
+  as_ordinary(r.buf, function()
+    local moved = pcall(move_buffer, r.buf, to, r.binary)
+    if moved and r.origin and not r.binary and file.disk(r.buf) ~= r.origin then
+      pcall(move_buffer, r.buf, from, r.binary)
+    end
+  end)
+  require('caliban.review.named').follow(r)
 end
 
 --- Makes the pending deletion or renaming on disk, unless it is made already.
@@ -394,6 +393,7 @@ local function revert(r)
     local failed = move(r, to, whole.from)
     if not failed then
       folders.remove(to)
+      aside.back(to)
     end
     return failed
   elseif there(r.path) then

@@ -2,9 +2,10 @@
 
 use crate::regular;
 use crate::store::checkpoints::Content;
+use crate::tool::Moved;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most bytes of one file that are kept in memory while a command runs, because git could not restore them.
 const LARGEST: u64 = 1 << 20;
@@ -76,6 +77,19 @@ impl Stamp {
     pub(super) fn is_older_than(self, time: i64) -> bool {
         matches!(self, Stamp::There { changed, .. } if changed.0 < time)
     }
+}
+
+/// The files that were renamed, of those that differ: the same file with the same content is under another path.
+pub(super) fn moved(found: &[(PathBuf, Seen)]) -> Moved {
+    let now = |it: &Path| Stamp::of(it);
+    let is_gone = |it: &&(PathBuf, Seen)| now(&it.0) == Stamp::Absent;
+    let is_new = |it: &&(PathBuf, Seen)| it.1.stamp == Stamp::Absent;
+    let new: Vec<_> = found.iter().filter(is_new).map(|it| (&it.0, now(&it.0))).collect();
+    let to = |(from, seen): &(PathBuf, Seen)| {
+        let same = |it: &&(&PathBuf, Stamp)| seen.stamp.has_content_of(it.1);
+        new.iter().find(same).map(|it| (from.clone(), it.0.clone()))
+    };
+    found.iter().filter(is_gone).filter_map(to).collect()
 }
 
 /// How much may still be kept in memory.

@@ -54,3 +54,30 @@ fn a_text_that_was_compacted_is_sent_again() {
     session.through(Input::Compacted { turn, handoff, usage, cost });
     assert_eq!(excerpts(&mut session, &["x"]), ["x"]);
 }
+
+/// A call that the model repeats because its answers are no longer in the requests is no loop.
+#[test]
+fn a_read_whose_answer_was_trimmed_may_be_repeated() {
+    for is_trimmed in [true, false] {
+        let mut session = opened();
+        session.through(send("go"));
+        for n in 0..20 {
+            let id = format!("r{n}");
+            let mut input = reply(T1, "", &[(&id, "read")]);
+            if let Input::Replied { reply, .. } = &mut input
+                && let Block::Call(call) = &mut reply.blocks[0]
+            {
+                call.input = Arguments::Json(json!({"path": "same"}));
+            }
+            session.through(input);
+            let mut same = answer(&id);
+            "the same".clone_into(&mut same.text);
+            session.through(Input::Answered { turn: T1, answer: same });
+            let items = vec![Trim { item: Item::Call(CallId(id)), line: "trimmed".into() }];
+            if is_trimmed {
+                session.through(Input::Trim { items, tokens: 1, told: "Trimmed.".into() });
+            }
+        }
+        assert_eq!(session.phase != Phase::Idle, is_trimmed);
+    }
+}

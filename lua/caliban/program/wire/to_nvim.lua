@@ -610,6 +610,7 @@
 ---@class (exact) caliban.Command
 ---@field kind 'command'
 ---@field ended boolean
+---@field moved table<string, string> The files that it has renamed: their new paths, by the former ones.
 
 --- The last request as it was sent.
 ---@class (exact) caliban.Request
