@@ -1,10 +1,11 @@
 //! Commands that read what they run: from their input, from another command, or from a file that the line itself makes.
 
-use super::options::{Item, Manner};
-use super::risk::is_interpreter;
-use super::runs::{line, mention};
+use super::awk;
+use super::is_interpreter;
+use super::options::{self, Item, Manner, behind_dashes};
+use super::runs::{line, mention, perhaps};
 use super::script::Script;
-use super::simple::{Simple, Word, base, quoted};
+use super::simple::{Simple, Surety, Word, base, quoted};
 use super::wrapper::is_shell;
 
 /// Programs that take their commands from their input unless they have so many arguments without a dash.
@@ -12,19 +13,131 @@ const READERS: &[(&str, usize)] = &[
     ("at", usize::MAX),
     ("batch", usize::MAX),
     ("bc", usize::MAX),
+    ("chroot", 2),
+    ("csh", 1),
     ("dc", usize::MAX),
     ("ed", usize::MAX),
     ("ex", usize::MAX),
+    ("fish", 1),
     ("gdb", usize::MAX),
     ("mysql", usize::MAX),
+    ("nix-shell", usize::MAX),
+    ("nsenter", 1),
     ("parallel", 1),
     ("psql", usize::MAX),
     ("red", usize::MAX),
     ("rush", 1),
     ("sqlite3", 2),
     ("ssh", 2),
+    ("su", usize::MAX),
+    ("sudo", 1),
+    ("tcsh", 1),
+    ("unshare", 1),
     ("vi", usize::MAX),
     ("vim", usize::MAX),
+];
+
+/// Programs that take command lines from their input, besides the shells.
+const LINE_READERS: &[&str] = &[
+    ".",
+    "at",
+    "batch",
+    "chroot",
+    "crontab",
+    "csh",
+    "fish",
+    "nix-shell",
+    "nsenter",
+    "parallel",
+    "rush",
+    "source",
+    "ssh",
+    "su",
+    "sudo",
+    "tcsh",
+    "unshare",
+];
+
+/// Programs that run texts of theirs, but none from their input.
+const UNFED: &[&str] = &["emacs", "java", "less", "man", "more", "nano", "nvim", "view"];
+
+/// Programs of which the table of options tells nothing, and that run nothing of their arguments and their input.
+const PLAIN: &[&str] = &[
+    ":",
+    "[",
+    "apropos",
+    "b2sum",
+    "banner",
+    "base32",
+    "base64",
+    "basename",
+    "cat",
+    "cksum",
+    "cmp",
+    "column",
+    "comm",
+    "cowsay",
+    "cut",
+    "date",
+    "dirname",
+    "echo",
+    "espeak",
+    "exit",
+    "expand",
+    "expr",
+    "false",
+    "figlet",
+    "file",
+    "fmt",
+    "fold",
+    "gpg",
+    "grep",
+    "hexdump",
+    "iconv",
+    "join",
+    "jq",
+    "logger",
+    "ls",
+    "md5sum",
+    "nl",
+    "notify-send",
+    "od",
+    "openssl",
+    "paste",
+    "patch",
+    "pbcopy",
+    "pr",
+    "printf",
+    "read",
+    "rev",
+    "return",
+    "seq",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "stat",
+    "strings",
+    "sum",
+    "tac",
+    "tee",
+    "test",
+    "toilet",
+    "touch",
+    "tr",
+    "true",
+    "tsort",
+    "type",
+    "unexpand",
+    "uniq",
+    "wall",
+    "wc",
+    "whatis",
+    "which",
+    "wl-copy",
+    "xclip",
+    "xsel",
+    "xxd",
+    "yq",
 ];
 
 /// Programs that write the files in their arguments, so that a later command may run them.
@@ -36,6 +149,10 @@ pub(super) fn feed(script: &mut Script, texts: &[String], depth: usize) {
     if let Some((file, _)) = &made {
         script.unclear(format!("{} is a file that the command itself writes", quoted(file)));
     }
+    let guesses: Vec<String> = script.commands.iter().filter_map(guessed).collect();
+    for (name, text) in guesses.iter().flat_map(|it| texts.iter().map(move |text| (it, text))) {
+        perhaps(script, name, text);
+    }
     let mut readers: Vec<String> = script.commands.iter().filter_map(reader).collect();
     readers.extend(made.map(|it| it.1));
     if readers.is_empty() {
@@ -43,6 +160,12 @@ pub(super) fn feed(script: &mut Script, texts: &[String], depth: usize) {
     }
     let is_printer = |it: &&Simple| matches!(it.name(), Some("echo" | "printf"));
     let said: Vec<String> = script.commands.iter().filter(is_printer).flat_map(printed).collect();
+    // the others wait for a person
+    let is_program = |it: &&String| !READERS.iter().any(|known| known.0 == it.as_str());
+    let is_hidden = texts.is_empty() && said.is_empty() || !script.inputs.is_empty();
+    if let Some(it) = readers.iter().find(is_program).filter(|_| is_hidden) {
+        script.unclear(format!("`{it}` runs the text in its input"));
+    }
     for text in texts.iter().chain(&said) {
         for name in &readers {
             match name.as_str() {
@@ -51,6 +174,39 @@ pub(super) fn feed(script: &mut Script, texts: &[String], depth: usize) {
                 it => mention(script, it, text),
             }
         }
+    }
+}
+
+/// The name of a command that may run a text in its input: of an interpreter that gets a script besides, and of a program
+/// of which nothing is known.
+fn guessed(simple: &Simple) -> Option<String> {
+    let name = simple.name().filter(|_| reader(simple).is_none())?;
+    let is_one = is_interpreter(name) || !is_known(name);
+    (is_one && !awk::NAMES.contains(&name)).then(|| name.to_owned())
+}
+
+/// Whether it is known what a program runs of its arguments and its input.
+fn is_known(name: &str) -> bool {
+    PLAIN.contains(&name) || options::is_listed(name) || is_shell(name)
+}
+
+/// Whether a command only prints its arguments, and the texts that it prints.
+fn said(simple: &Simple) -> Option<Vec<String>> {
+    matches!(simple.name(), Some("echo" | "printf")).then(|| printed(simple))
+}
+
+/// Notes what a program may run of its arguments of which nothing is known: texts of several words, and the words behind
+/// `--`. Also a text that is printed for it.
+pub(super) fn unknown(script: &mut Script, simple: &Simple) {
+    let Some(name) = simple.name().filter(|it| !is_known(it)) else { return };
+    let said = script.source.as_ref().and_then(said).unwrap_or_default();
+    let texts = simple.words[1..].iter().filter_map(Word::fixed);
+    let texts = texts.filter(|it| it.contains(char::is_whitespace)).map(str::to_owned);
+    for it in texts.chain(said) {
+        perhaps(script, name, &it);
+    }
+    if let Some(words) = behind_dashes(&simple.words).and_then(|at| simple.words.get(at..)) {
+        script.commands.push(Simple { words: words.to_vec(), surety: Surety::Guess });
     }
 }
 
@@ -64,8 +220,7 @@ fn timed(script: &mut Script, text: &str, depth: usize) {
 
 /// Whether what a program reads are command lines.
 fn is_line_reader(name: &str) -> bool {
-    is_shell(name)
-        || matches!(name, "." | "source" | "at" | "batch" | "crontab" | "ssh" | "parallel" | "rush")
+    is_shell(name) || LINE_READERS.contains(&name)
 }
 
 /// Whether a command runs the command lines that it reads.
@@ -87,7 +242,9 @@ fn reader(simple: &Simple) -> Option<String> {
         _ if is_shell(name) => has_input || operands(simple) == 0 || words.iter().any(has_s),
         _ => match READERS.iter().find(|it| it.0 == name) {
             Some((_, most)) => operands(simple) < *most,
-            None => is_interpreter(name) && (has_input || words.is_empty()),
+            None if !is_interpreter(name) || awk::NAMES.contains(&name) => false,
+            None if UNFED.contains(&name) => has_input,
+            None => has_input || is_dialogue(simple, name) || has_no_script(simple),
         },
     };
     is_given.then(|| name.to_owned())
@@ -102,6 +259,30 @@ fn operands(simple: &Simple) -> usize {
     }
     let is_option = |it: &&Word| it.shown().starts_with(['-', '+']) && it.shown() != "-";
     words.iter().filter(|it| !is_option(it)).count()
+}
+
+/// Whether an interpreter gets no program by its arguments: only options, and their values.
+fn has_no_script(simple: &Simple) -> bool {
+    let words = &simple.words[1..];
+    let items = Manner::told(simple).map(|it| (it.is_given(&it.placed(words)), operands(simple)));
+    let shows = |it: &Word| matches!(it.shown(), "--version" | "-V" | "--help" | "-h" | "-v");
+    !words.iter().any(shows) && items.map_or(operands(simple) == 0, |it| !it.0 && it.1 == 0)
+}
+
+/// Whether an interpreter reads commands from its input although it may have a script: `-i`, `-iq`.
+fn is_dialogue(simple: &Simple, name: &str) -> bool {
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let letter = match plain {
+        "lua" | "luajit" | "node" | "nodejs" | "pypy" | "python" => 'i',
+        "php" => 'a',
+        _ => return false,
+    };
+    let is_it = |word: &Word| {
+        let text = word.shown();
+        let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-') && it.len() < 4);
+        text == "--interactive" || letters.is_some_and(|it| it.contains(letter))
+    };
+    simple.words[1..].iter().any(is_it)
 }
 
 /// Whether a word has the option `-f` or `--file`.

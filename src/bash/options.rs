@@ -87,6 +87,12 @@ impl<'a> Item<'a> {
     }
 }
 
+/// Whether the table has a line about a program.
+pub(crate) fn is_listed(name: &str) -> bool {
+    let has = |it: &str| TABLE.keys().any(|key| key.split(' ').next() == Some(it));
+    [name, versionless(name), named(name)].into_iter().any(has)
+}
+
 impl Manner {
     /// How the program reads the arguments that begin like those of a rule.
     pub(crate) fn of(program: &str, wanted: &[Word]) -> Manner {

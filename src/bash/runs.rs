@@ -1,6 +1,7 @@
 //! What programs run of their arguments: commands, command lines and texts in their own languages. The table
 //! `options.txt` tells it for most programs.
 
+use super::awk;
 use super::language::{Starts, starts};
 use super::options::{Item, Manner, Operands, Run, behind_dashes, named};
 use super::risk::is_interpreter;
@@ -215,6 +216,11 @@ pub(super) fn mention(script: &mut Script, name: &str, text: &str) {
     noted(script, name, text, starts(name, text));
 }
 
+/// Notes the words of a text that a program may run.
+pub(super) fn perhaps(script: &mut Script, name: &str, text: &str) {
+    noted(script, name, text, Starts::Perhaps);
+}
+
 fn noted(script: &mut Script, name: &str, text: &str, starts: Starts) {
     if starts == Starts::Nothing {
         return;
@@ -244,8 +250,15 @@ pub(super) fn texts(script: &mut Script, simple: &Simple, is_told: bool) {
     let texts = simple.words[1..].iter().filter_map(Word::fixed);
     // a module of python that runs its arguments
     let runs_texts = !is_told || simple.words.iter().any(|it| it.fixed() == Some("timeit"));
-    for it in texts.filter(|it| runs_texts || it.starts_with('+')) {
-        mention(script, name, it);
+    for it in texts {
+        match () {
+            () if runs_texts || it.starts_with('+') => mention(script, name, it),
+            // the value of an option that the table does not have
+            () if it.contains(char::is_whitespace) && !awk::NAMES.contains(&name) => {
+                perhaps(script, name, it);
+            }
+            () => (),
+        }
     }
 }
 

@@ -62,6 +62,10 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
         runs::guessed(script, &simple, surety, depth);
     }
     runs::texts(script, &simple, is_told);
+    feed::unknown(script, &simple);
+    if name == "run-parts" {
+        script.unclear("`run-parts` runs each program of a folder".into());
+    }
     runs::scripted(script, &simple);
     git::of_git(script, &simple, &name, depth);
     for it in simple.folders() {

@@ -1,7 +1,8 @@
 //! The tables of commands that run other commands.
 
 pub(in crate::bash) fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name)
+    let plain = name.trim_end_matches(|it: char| it.is_ascii_digit() || ".-".contains(it));
+    [name, plain].iter().any(|it| SHELLS.contains(it))
 }
 
 /// A program such as `timeout` that runs the command in its arguments. The command does the same as without the
@@ -46,7 +47,27 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
-pub(super) const SHELLS: &[&str] = &["ash", "bash", "dash", "ksh", "sh", "zsh"];
+pub(super) const SHELLS: &[&str] = &[
+    "ash",
+    "bash",
+    "bash-static",
+    "bosh",
+    "dash",
+    "ksh",
+    "lksh",
+    "mksh",
+    "oil",
+    "oksh",
+    "osh",
+    "posh",
+    "rbash",
+    "sash",
+    "sh",
+    "static-sh",
+    "yash",
+    "ysh",
+    "zsh",
+];
 
 /// Programs that always run other commands, but whose arguments the table above cannot describe.
 pub(super) const RUNNERS: &[&str] = &[
@@ -69,6 +90,7 @@ pub(super) const RUNNERS: &[&str] = &[
     "chroot",
     "clush",
     "coproc",
+    "coreutils",
     "coresched",
     "cpulimit",
     "crontab",
@@ -124,10 +146,12 @@ pub(super) const RUNNERS: &[&str] = &[
     "rlwrap",
     "rsh",
     "run0",
+    "run-parts",
     "runcon",
     "runuser",
     "rush",
     "s6-setuidgid",
+    "sbase-box",
     "schedtool",
     "schroot",
     "script",
