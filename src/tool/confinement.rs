@@ -18,7 +18,7 @@ use super::git::baseline::Baseline;
 use super::git::gate::{self, Order};
 use super::git::remotes;
 use super::named::{is_within, named};
-use super::planted::{Fixed, Places};
+use super::planted::{Fixed, Places, hooks};
 use crate::chance;
 use crate::reach;
 use crate::rules::{self, Rules};
@@ -194,9 +194,15 @@ impl Confinement {
         let places = self.places(desk).await.map_err(io::Error::other)?;
         let mut limits = self.limited(desk, strength, places, shared.as_ref())?;
         limits.pass = chance::word()?;
-        if let Some(file) = limits.places.as_ref().map(Places::configuration) {
+        if let Some(places) = &limits.places {
+            let modules = places.open_modules().map(|it| it.join("config"));
+            let files: Vec<PathBuf> = modules.chain([places.configuration()]).collect();
             let known = self.known.clone();
-            let asking = tokio::task::spawn_blocking(move || drop(remotes::of(&known, &file)));
+            let asking = tokio::task::spawn_blocking(move || {
+                for it in &files {
+                    remotes::of(&known, it);
+                }
+            });
             asking.await.map_err(io::Error::other)?;
             let common = of_worktree(&desk.root);
             let locks = limits.locks.clone();
@@ -223,7 +229,11 @@ impl Confinement {
     async fn places(&self, desk: &Desk) -> Result<Places, String> {
         let common = of_worktree(&desk.root).filter(|_| !self.is_apart);
         let (common_dir, home) = (common.as_deref(), desk.home.as_deref());
-        let named = named(&desk.root, common_dir, home, &self.listed, &self.starts).await?;
+        let mut named = named(&desk.root, common_dir, home, &self.listed, &self.starts).await?;
+        let (root, git) = (desk.root.clone(), common.clone());
+        let git = git.unwrap_or_else(|| root.join(".git"));
+        let hooked = tokio::task::spawn_blocking(move || hooks(&root, &git)).await;
+        named.extend(hooked.map_err(|it| it.to_string())?);
         let places = Places::new(&desk.root, common).naming(&named).unlocking(&self.unlocked);
         let nested = self.nested.borrow().clone();
         let nesting = tokio::task::spawn_blocking(move || places.nesting(nested));

@@ -18,6 +18,7 @@ mod taken;
 mod tracked;
 
 pub(super) use agreed::Agreed;
+pub(super) use modules::hooks;
 pub(super) use nested::Nested;
 pub(super) use places::{Fixed, Places};
 pub(super) use taken::{Taken, shown, told};

@@ -2,7 +2,7 @@
 //! when git checks them out, outside of the sandbox too. So the user is told of them.
 
 use super::limits::Limits;
-use crate::tool::git::baseline::REPLACED;
+use crate::tool::git::brought::REPLACED;
 use std::path::Path;
 
 /// The most contents that are named.

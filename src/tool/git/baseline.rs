@@ -1,6 +1,7 @@
 //! What a repository held before the first command of a conversation. A command in the sandbox can make commits and
 //! references, so those that came later do not tell whose a file is.
 
+use super::brought::REPLACED;
 use super::checkout::Checkout;
 use super::top;
 use crate::reach::Locks;
@@ -20,8 +21,6 @@ pub(in crate::tool) const LARGEST: u64 = 4_000_000;
 /// The most versions of a file with which its beginning is compared.
 const VERSIONS: usize = 50;
 
-/// The beginning of the names of references by which git reads other objects.
-pub(in crate::tool) const REPLACED: &str = "refs/replace/";
 /// The most new references whose files are looked at.
 const REFERENCES: usize = 30;
 

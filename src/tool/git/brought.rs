@@ -1,19 +1,20 @@
 //! The folders that a checkout of the user's would bring as commits: submodules and other repositories in the branches,
 //! tags and stashes of a repository. Git looks into such a folder as soon as a checkout has listed it in the index.
 
-use super::baseline::REPLACED;
 use super::plain;
-use crate::tool::{Stamp, disk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
 /// The most references of the user's that are looked at before the first command, the newest first.
 const FIRST: usize = 2_000;
+/// The beginning of the names of references by which git reads other objects.
+pub(in crate::tool) const REPLACED: &str = "refs/replace/";
 /// The most levels of folders with references.
 const LEVELS: u32 = 12;
 
@@ -21,7 +22,7 @@ const LEVELS: u32 = 12;
 #[derive(Clone, Default)]
 pub(in crate::tool) struct Brought {
     /// What tells whether the references have changed.
-    marks: BTreeMap<PathBuf, Stamp>,
+    marks: BTreeMap<PathBuf, String>,
     /// The references by which git reads other objects.
     replaced: BTreeSet<String>,
     /// The commits and trees that were looked at.
@@ -176,24 +177,33 @@ fn changed(listed: &[u8]) -> Vec<PathBuf> {
 }
 
 /// What tells whether the references of a repository, or what git keeps of work that is not done, have changed.
-fn marks(common: &Path) -> BTreeMap<PathBuf, Stamp> {
+fn marks(common: &Path) -> BTreeMap<PathBuf, String> {
     let mut marks = BTreeMap::new();
     below(&common.join("refs"), LEVELS, &mut marks);
     let others = ["packed-refs", "reftable/tables.list", "logs/HEAD", "logs/refs/stash"];
     let others = others.map(|it| common.join(it)).into_iter().chain(files(common));
-    marks.extend(others.map(|it| (disk::stamp(&it), it)).map(|(stamp, it)| (it, stamp)));
+    marks.extend(others.map(|it| (stamp(&it), it)).map(|(stamp, it)| (it, stamp)));
     marks
 }
 
-fn below(folder: &Path, levels: u32, marks: &mut BTreeMap<PathBuf, Stamp>) {
+fn below(folder: &Path, levels: u32, marks: &mut BTreeMap<PathBuf, String>) {
     for it in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = it.path();
         match it.file_type() {
             Ok(kind) if kind.is_dir() && levels > 0 => below(&path, levels - 1, marks),
-            Ok(kind) if kind.is_file() => drop(marks.insert(path.clone(), disk::stamp(&path))),
+            Ok(kind) if kind.is_file() => drop(marks.insert(path.clone(), stamp(&path))),
             _ => (),
         }
     }
+}
+
+/// What tells whether a file has changed.
+fn stamp(file: &Path) -> String {
+    let of = |it: fs::Metadata| {
+        let (mtime, ctime) = ((it.mtime(), it.mtime_nsec()), (it.ctime(), it.ctime_nsec()));
+        format!("{} {} {mtime:?} {ctime:?}", it.ino(), it.len())
+    };
+    fs::metadata(file).map(of).unwrap_or_default()
 }
 
 /// The files that name commits of work that is not done: a merge, a rebase, a series of picks.

