@@ -1,8 +1,8 @@
 //! Commands that read what they run: from their input, from another command, or from a file that the line itself makes.
 
 use super::awk;
-use super::is_interpreter;
 use super::options::{self, Item, Manner, behind_dashes};
+use super::risk::is_interpreter;
 use super::runs::{line, mention, perhaps};
 use super::script::Script;
 use super::simple::{Simple, Surety, Word, base, quoted};
