@@ -12,7 +12,7 @@ end
 ---@param chat caliban.Chat
 function M.go(chat)
   local chats = require('caliban.chat.chats')
-  local parent = require('caliban.chat.workers').parent(chat)
+  local parent = require('caliban.chat.chats').parent(chat)
   if parent then
     return show(parent)
   end

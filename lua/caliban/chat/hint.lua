@@ -25,7 +25,7 @@ local READING = { { ':Caliban fork goes on in a copy', ':Caliban fork' }, '<Tab>
 ---@param chat caliban.Chat
 ---@return caliban.KeyWords[] # empty in other chats
 local function back(chat)
-  local parent = require('caliban.chat.workers').parent(chat)
+  local parent = require('caliban.chat.chats').parent(chat)
   local name = parent and parent.session
   return name and { { ('<C-^> back to %s'):format(name), '<C-^> back' } } or {}
 end

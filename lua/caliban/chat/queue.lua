@@ -14,12 +14,12 @@ local HELD = '◷ not sent: '
 
 ---@param message caliban.QueuedMessage
 ---@param room? integer the cells for the line of a queued message
----@param reading? boolean whether the chat is read-only, so that nothing is sent here
+---@param unsent? boolean whether nothing is sent here, because the conversation is only read
 ---@return string[]
-local function shown(message, room, reading)
+local function shown(message, room, unsent)
   if not message.held then
     local text = message.text:gsub('%s*\n%s*', ' ')
-    local how = message.steer and 'joins this turn' or reading and 'not sent' or 'queued'
+    local how = unsent and 'not sent' or message.steer and 'joins this turn' or 'queued'
     local line = ('◷ %s: %s'):format(how, vim.fn.strcharpart(text, 0, MOST))
     return { room and require('caliban.chat.fit').cut(line, room) or line }
   end
@@ -39,16 +39,17 @@ end
 --- the first message, it leaves room for the keys beside it.
 ---@param queue caliban.QueuedMessage[]
 ---@param room? integer the cells of a row
----@param reading? boolean
+---@param reading? boolean whether the chat has no keys for the queue
+---@param unsent? boolean
 ---@return string[]
-local function lines(queue, room, reading)
+local function lines(queue, room, reading, unsent)
   local all = { '' }
   for i, message in ipairs(queue) do
     local keys = i == 1
       and not reading
       and api.nvim_strwidth(M.keys(queue)) + require('caliban.chat.beside').GAP
     local rest = room and keys and room - keys >= LEAST and room - keys or room
-    vim.list_extend(all, shown(message, rest, reading))
+    vim.list_extend(all, shown(message, rest, unsent))
   end
   return all
 end
@@ -105,7 +106,9 @@ function M.block(chat)
     final = true,
     remove = #queue == 0,
   }
-  update.lines = lines(queue, require('caliban.chat.beside').room(chat), chat.reading)
+  -- a worker's chat is only read, but its messages are sent
+  local unsent = chat.reading and not require('caliban.chat.chats').parent(chat)
+  update.lines = lines(queue, require('caliban.chat.beside').room(chat), chat.reading, unsent)
   update.right = not chat.reading and M.keys(queue) or ''
   return update ---@as caliban.BlockUpdate
 end

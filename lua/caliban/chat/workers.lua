@@ -48,26 +48,6 @@ function M.under(chat)
   return block and block.workers and block.workers[row - top - (block.head or 0)]
 end
 
---- The open chat of the conversation that has begun a worker or a subagent.
----@param chat caliban.Chat the chat of the worker or subagent
----@return caliban.Chat?
-function M.parent(chat)
-  if not chat.reading then
-    return nil
-  end
-  for _, other in ipairs(require('caliban.chat.chats').all) do
-    for _, block in ipairs(other ~= chat and other.blocks or {}) do
-      local sessions = { block.session }
-      for _, worker in ipairs(block.workers or {}) do
-        table.insert(sessions, worker.session)
-      end
-      if vim.list_contains(sessions, chat.session) then
-        return other
-      end
-    end
-  end
-end
-
 --- Opens the chat of a worker.
 ---@param worker caliban.WorkerRow
 function M.open(worker)
