@@ -77,18 +77,21 @@ fn a_job_is_started_read_and_stopped() {
 fn a_read_that_does_not_wait_has_the_output_since_the_last_answer() {
     let scene = Scene::start(|it| it.size(160, 40));
     let setup = &scene.nvim.setup;
-    let command = "mkfifo go; echo ready; read x < go; echo one; read x < go; echo two; exit 3";
-    start(&scene, command);
-    fs::write(setup.path("go"), "\n").unwrap();
+    let command = "mkfifo go on; echo ready; read x < go; echo one; read x < on; echo two; exit 3";
     let of = |input: Value| call(&scene, "job", input, "").0;
     let waiting = json!({ "action": "read", "id": 1, "wait_s": 600 });
+    let mut said = start(&scene, command);
+    while !said.contains("ready") {
+        said = of(waiting.clone());
+    }
+    fs::write(setup.path("go"), "\n").unwrap();
     assert!(of(waiting.clone()).starts_with("one\n[job 1 running for "));
     for input in
         [json!({ "action": "read", "id": 1 }), json!({ "action": "read", "id": 1, "wait_s": 0 })]
     {
         assert!(of(input).starts_with("[no new output]\n[job 1 running for "));
     }
-    fs::write(setup.path("go"), "\n").unwrap();
+    fs::write(setup.path("on"), "\n").unwrap();
     scene.nvim.wait_gone("1 job");
     let said = of(json!({ "action": "read", "id": 1 }));
     assert!(said.starts_with("two\n[job 1 ended with exit code 3; cursor "), "{said}");
