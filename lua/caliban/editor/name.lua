@@ -194,4 +194,18 @@ function M.strayed(path, name)
   return real ~= path and real ~= given and 'a symbolic link was put into its path' or nil
 end
 
+--- Gives a buffer the name of a file, as `:file` does. No character of the path has a meaning for Neovim.
+---@param buf integer
+---@param path? string default: the buffer gets no name
+function M.give(buf, path)
+  vim.api.nvim_buf_call(buf, function()
+    local mods = { keepalt = true, silent = true }
+    if path then
+      vim.cmd({ cmd = 'file', args = { M.listed(path) }, mods = mods, magic = { file = false } })
+    else
+      vim.cmd({ cmd = 'file', range = { 0 }, mods = mods })
+    end
+  end)
+end
+
 return M

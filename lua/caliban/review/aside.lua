@@ -9,19 +9,6 @@ local remains = require('caliban.review.remains')
 
 local aside = {} ---@type table<string, integer> by path
 
----@param buf integer
----@param name string as an argument of `:file`; empty for none
-local function call(buf, name)
-  api.nvim_buf_call(buf, function()
-    local mods = { keepalt = true, silent = true }
-    if name == '' then
-      vim.cmd({ cmd = 'file', range = { 0 }, mods = mods })
-    else
-      vim.cmd({ cmd = 'file', args = { name }, mods = mods, magic = { file = false } })
-    end
-  end)
-end
-
 --- Removes a buffer with this path that is not loaded, because otherwise Neovim would not give the name to another
 --- buffer.
 ---@param path string
@@ -41,7 +28,7 @@ function M.step(buf, path, other)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     pcall(api.nvim_win_set_buf, win, other)
   end
-  if remains.are_models(buf) or not pcall(call, buf, '') then
+  if remains.are_models(buf) or not pcall(names.give, buf) then
     pcall(api.nvim_buf_delete, buf, { force = true })
     return
   end
@@ -59,7 +46,7 @@ function M.back(path)
   aside[path] = nil
   if buf and api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_name(buf) == '' then
     M.free(path)
-    if pcall(call, buf, names.listed(path)) then
+    if pcall(names.give, buf, path) then
       file.adopt(buf)
     end
   end

@@ -144,11 +144,7 @@ end
 local function move_buffer(buf, to, binary)
   local from = api.nvim_buf_get_name(buf)
   aside.free(to)
-  api.nvim_buf_call(buf, function()
-    local mods = { keepalt = true, silent = true }
-    local name = names.listed(to)
-    vim.cmd({ cmd = 'file', args = { name }, mods = mods, magic = { file = false } })
-  end)
+  names.give(buf, to)
   aside.free(from)
   file.adopt(buf)
   -- after a rename, `:w` would need a bang until the buffer is written once, because Neovim thinks
