@@ -172,9 +172,9 @@ impl Question<'_> {
                 format!("Search the web ({host}) for `{}`?{}", exact(query), because(judged))
             }
             Question::Remote(it, judged) => format!(
-                "Call `{}` of the server `{}`?{}\n{}",
-                in_one_line(&it.tool),
-                in_one_line(&it.server),
+                "Call {} of the server {}?{}\n{}",
+                quoted(&it.tool),
+                quoted(&it.server),
                 because(judged),
                 exact(&it.arguments)
             ),
@@ -229,9 +229,7 @@ fn run(
 
 /// The line of a question that names the locked paths which git would change.
 fn changes_locked(unlocked: &[String]) -> String {
-    // a name cannot end its own quotation
-    let quoted = |it: &String| format!("`{}`", in_one_line(it).replace('`', "[U+0060]"));
-    let named: Vec<String> = unlocked.iter().map(quoted).collect();
+    let named: Vec<String> = unlocked.iter().map(|it| quoted(it)).collect();
     if named.is_empty() {
         return String::new();
     }
@@ -239,6 +237,11 @@ fn changes_locked(unlocked: &[String]) -> String {
         "\nIt changes files that commands may not change: {}. With your consent git changes them, for this one command.",
         named.join(", ")
     )
+}
+
+/// A name in backticks, which cannot end its own quotation.
+fn quoted(name: &str) -> String {
+    format!("`{}`", in_one_line(name).replace('`', "[U+0060]"))
 }
 
 fn look(it: &Guarded) -> String {

@@ -324,7 +324,7 @@ fn git_that_changes_locked_files_needs_consent_in_every_mode_whatever_the_rules_
 #[test]
 fn a_tool_of_a_server_needs_consent_in_every_mode() {
     let called = |only_reads| {
-        let (server, tool) = ("git".to_owned(), "log".to_owned());
+        let (server, tool) = ("git".to_owned(), "log` of `me".to_owned());
         let (name, arguments) = ("mcp__git__log".to_owned(), "{\"of\":\"a\u{202e}b\"}".to_owned());
         Access::Remote(Remote { server, tool, name, arguments, only_reads })
     };
@@ -333,7 +333,7 @@ fn a_tool_of_a_server_needs_consent_in_every_mode() {
     for (mode, only_reads) in MODES.into_iter().flat_map(|it| [(it, false), (it, true)]) {
         let access = called(only_reads);
         let Decision::Ask(question) = decided(mode, &[], &access) else { panic!("{mode}") };
-        let text = "Call `log` of the server `git`?\n{\"of\":\"a[U+202E]b\"}";
+        let text = "Call `log[U+0060] of [U+0060]me` of the server `git`?\n{\"of\":\"a[U+202E]b\"}";
         assert_eq!(question.text().unwrap(), text);
         let is_free = mode != Mode::Plan || only_reads;
         let allows = |it: Decision| it == Decision::Allow;
