@@ -32,7 +32,9 @@ pub use plan::*;
 pub use questions::*;
 pub use servers::{CheckState, Checked, Consult, Found, Unparsed};
 pub use todo::*;
-pub use verdict::{Left, ProposedText, Reason, Reviewed, WireFormatting, WireWhole};
+pub use verdict::{
+    Left, ProposedText, Reason, Reviewed, UnderReviewAgain, WireFormatting, WireWhole,
+};
 pub use workers::{ChosenMode, WorkerMessage};
 
 use crate::conversation::report::{Level, Status};
@@ -178,6 +180,7 @@ pub enum FromNvim {
     Arrived(Arrived),
     Reviewed(Reviewed),
     Left(Left),
+    UnderReviewAgain(UnderReviewAgain),
     Found(Found),
     Checked(Checked),
     Unparsed(Unparsed),

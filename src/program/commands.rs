@@ -3,7 +3,7 @@
 use crate::agent::{Act, Answer, Check, Command};
 use crate::event::{Ruling, SessionId};
 use crate::message::CallId;
-use crate::nvim::wire::{FromNvim, WireRuling};
+use crate::nvim::wire::{FromNvim, UnderReviewAgain, WireRuling};
 use crate::session::{Cut, Input};
 use crate::store::Draft;
 
@@ -61,10 +61,16 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
             let (session, rest) = it.into();
             (session, Command::Report(Input::Left(rest)))
         }
+        FromNvim::UnderReviewAgain(it) => again(it),
         FromNvim::Checked(it) => checked(it.into()),
         FromNvim::Unparsed(it) => checked(it.into()),
         message => return Err(Box::new(message)),
     })
+}
+
+fn again(it: UnderReviewAgain) -> (SessionId, Command) {
+    let calls = it.calls.into_iter().map(CallId).collect();
+    (it.session, Command::Report(Input::ReviewedAgain { path: it.path, calls }))
 }
 
 fn checked((session, check): (SessionId, Check)) -> (SessionId, Command) {

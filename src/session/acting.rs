@@ -9,7 +9,7 @@ use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
 use crate::policy::{self, Decision};
 use crate::rules::Judgement;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl Session {
     /// Begins all calls that may begin now. Once every call is answered, asks the model again.
@@ -217,8 +217,23 @@ impl Session {
         }
     }
 
+    /// The verdict on these calls does not count any more. The model has got it, or gets it with the next request, and
+    /// is told so after it.
+    pub(super) fn reviewed_again(&mut self, path: &Path, calls: Vec<CallId>, step: &mut Step) {
+        for call in calls {
+            let blocks = self.messages.iter().flat_map(|it| &it.blocks);
+            let failed = blocks.rev().find_map(|it| match it {
+                Block::Answer(it) if it.id == call => Some(it.failed),
+                _ => None,
+            });
+            let (summary, failed) = (under_review::UNDER_REVIEW.to_owned(), failed == Some(true));
+            self.record(Event::Judged { call, summary, failed }, step);
+        }
+        self.record(super::input::noted(under_review::again(path, &self.root)), step);
+    }
+
     pub(super) fn review_lost(&mut self, path: PathBuf, step: &mut Step) {
-        let text = say::review_lost(&path, &self.root);
+        let text = under_review::lost(&path, &self.root);
         self.record(Event::Reviewed { path }, step);
         if self.reviewing.is_empty() {
             self.end_reviews(step);

@@ -230,6 +230,11 @@ pub enum Input {
     },
     /// The user sends a message while these changes wait for their decision.
     Left(Rest),
+    /// The changes of these calls in a file are under review again, after the verdict on them.
+    ReviewedAgain {
+        path: PathBuf,
+        calls: Vec<CallId>,
+    },
     /// The editor in which this file was under review has ended, so the proposed text is lost.
     ReviewLost {
         path: PathBuf,

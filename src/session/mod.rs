@@ -110,6 +110,7 @@ impl Session {
             Input::Reviewed { path, answers } => self.reviewed(path, answers, &mut step),
             Input::Left(rest) => self.rest = rest,
             Input::ReviewLost { path } => self.review_lost(path, &mut step),
+            Input::ReviewedAgain { path, calls } => self.reviewed_again(&path, calls, &mut step),
             Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
             Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
             Input::Consult(consult) => self.consult(consult, &mut step),

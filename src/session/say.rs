@@ -7,7 +7,6 @@ use super::wrote::REMINDER;
 use crate::event::{Access, End, Failure, MODES, Matter, Mode};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use crate::policy::{Question, Reason};
-use std::path::Path;
 
 /// What the model is told of a file that may have changed, and of one whose change is not known.
 pub const MAY_DIFFER: &str =
@@ -194,13 +193,6 @@ pub(super) fn denied(
         text.push_str(&format!("\nAccepted, but not on disk yet: {}.", unsaved.join(", ")));
     }
     ToolAnswer { verdict: true, ..ToolAnswer::failed(call, text, "denied") }
-}
-
-pub(super) fn review_lost(path: &Path, root: &Path) -> String {
-    format!(
-        "Changes to {} were under review when the editor or Caliban ended. Read the file before you go on.",
-        path.strip_prefix(root).unwrap_or(path).display()
-    )
 }
 
 pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {

@@ -113,3 +113,17 @@ pub(super) fn left_reviewing(call: &CallId, what: Awaited, why: &End) -> ToolAns
     );
     ToolAnswer::done(call, text, UNDER_REVIEW)
 }
+
+/// The note that the verdict on the changes in a file does not count any more.
+pub(super) fn again(path: &Path, root: &Path) -> String {
+    let name = path.strip_prefix(root).unwrap_or(path).display();
+    format!("The changes in {name} are under review again.")
+}
+
+/// The note that the proposed changes in a file are lost.
+pub(super) fn lost(path: &Path, root: &Path) -> String {
+    format!(
+        "Changes to {} were under review when the editor or Caliban ended. Read the file before you go on.",
+        path.strip_prefix(root).unwrap_or(path).display()
+    )
+}

@@ -311,6 +311,9 @@ fn in_auto_edit_mode_undoing_and_redoing_an_edit_does_not_write_the_file() {
         a.txt is not saved (it was undone): all 2 changes are still on disk.
         </notice>
         <notice>
+        The changes in a.txt are under review again.
+        </notice>
+        <notice>
         The user rejected 2 changes in a.txt: they are undone.
         </notice>
         and?"#]]

@@ -33,5 +33,6 @@ mod saves;
 pub mod scene;
 mod shared;
 mod truth;
+mod undone;
 mod unwritable;
 mod windows;

@@ -57,6 +57,18 @@ pub struct Reviewed {
     pub formattings: Vec<WireFormatting>,
 }
 
+/// Changes are under review again on which the user had decided: they have undone their decision, or another program has
+/// brought the changes back.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UnderReviewAgain {
+    pub session: SessionId,
+    /// The absolute path.
+    pub path: PathBuf,
+    /// The calls of the model that made the changes.
+    pub calls: Vec<String>,
+}
+
 /// The changes that wait for the user's decision. Sent before a message of the user.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

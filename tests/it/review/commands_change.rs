@@ -228,7 +228,7 @@ fn no_hunk_is_accepted_that_the_user_has_not_seen() {
 fn committed() -> Scene {
     let files =
         |it: Setup| it.file("b.txt", nine()).file("c.txt", nine()).file("d.c", b"caf\xe9\n");
-    let scene = start("auto-edit", files);
+    let scene = start("auto-edit", |it| files(it).size(120, 60));
     let git = "git init -q && git add . && git -c user.name=m -c user.email=m@m commit -qm one";
     let done = std::process::Command::new("sh")
         .args(["-c", git])

@@ -173,6 +173,9 @@ fn undoing_everything_rejects_it_and_a_redo_reopens_the_review() {
     scene.nvim.keys(":Caliban ask go on<CR>");
     expect![[r#"
         <notice>
+        The changes in a.txt are under review again.
+        </notice>
+        <notice>
         The user accepted 2 changes in a.txt.
         </notice>
         go on"#]]

@@ -575,6 +575,14 @@
 ---@field changes integer How many changes wait.
 ---@field lines integer[] The first line of each hunk, from 1; at most 20.
 
+--- Changes are under review again on which the user had decided: they have undone their decision, or another program
+--- has brought the changes back.
+---@class (exact) caliban.UnderReviewAgain
+---@field kind 'under_review_again'
+---@field session caliban.SessionId
+---@field path string The absolute path.
+---@field calls string[] The calls of the model that made the changes.
+
 --- The answer of the language servers to `consult`.
 ---@class (exact) caliban.Found
 ---@field kind 'found'
@@ -727,6 +735,7 @@
 ---| caliban.Arrived
 ---| caliban.Reviewed
 ---| caliban.Left
+---| caliban.UnderReviewAgain
 ---| caliban.Found
 ---| caliban.Checked
 ---| caliban.Unparsed
