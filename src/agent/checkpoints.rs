@@ -91,6 +91,11 @@ impl Planned {
             branch: None,
         }
     }
+
+    /// False for a change of the permissions or of git's index alone.
+    pub(super) fn changes_content(&self) -> bool {
+        self.to.is_some() || self.before.is_err() || self.before != self.after
+    }
 }
 
 /// The record of all changes that turns made to files.

@@ -89,7 +89,8 @@ impl Watch {
             // If the call is stopped, the sender is dropped, which ends the wait too.
             let _ = ended.await;
             let (planned, moved, mut said) = before.changed().await;
-            let changed = planned.iter().map(|it| it.path.clone());
+            let changed =
+                planned.iter().filter(|it| it.changes_content()).map(|it| it.path.clone());
             let own = changed.filter(|it| own.contains(it)).collect();
             if !planned.is_empty() {
                 keeper.begin(ChangedBy::Command(turn), planned).await;

@@ -262,8 +262,12 @@ impl Job {
                     is_binary,
                 }
             };
-            let waits = |path: &PathBuf| !manner(path).at_once;
-            if let Some(edit) = edits.iter().find(|it| self.unattended && waits(&it.path)) {
+            // an edit that cannot be made at all is refused with the reason, whoever attends
+            let can = |it: &Edit| {
+                unreadable.get(&it.path).is_none_or(|why| whole::needs_no_text(&it.change, why))
+            };
+            let waits = |it: &&Edit| !manner(&it.path).at_once && can(it);
+            if let Some(edit) = edits.iter().find(|it| self.unattended && waits(it)) {
                 let (call, path) = (call.clone(), self.shown(&edit.path));
                 let _ = self.results.send(Input::Unreviewed { turn, call, path });
                 return false;

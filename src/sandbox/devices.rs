@@ -1,10 +1,12 @@
 //! Gives this process a `/dev` of its own, with few devices and without the terminals of other programs. Who can open a
 //! terminal reads the keys that the user types there, and draws on the user's screen.
 
-use super::mounts::{NONE, held, in_place_of, mounted, reopened};
+use super::mounts::{held, in_place_of, reopened};
 use nix::mount::{MsFlags, mount};
+use std::ffi::OsString;
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +36,7 @@ pub(super) fn replace(writable: &[PathBuf], kept: &[PathBuf]) -> Result<(), Stri
     let chosen = writable.iter().filter(|it| is_device(it) && !it.starts_with(SHARED));
     let all = DEVICES.iter().map(PathBuf::from).chain(chosen.cloned());
     let all: Vec<_> = all.filter(|it| it.exists()).map(held).collect::<Result<_, _>>()?;
+    let own = own_terminal().map(held).transpose()?;
     in_place_of(Path::new(SHARED), kept, || {
         let old = kept.iter().find(|it| *it == Path::new(SHARED)).cloned();
         let old = old.map(held).transpose()?;
@@ -47,9 +50,8 @@ pub(super) fn replace(writable: &[PathBuf], kept: &[PathBuf]) -> Result<(), Stri
         for (name, leads) in LINKS {
             symlink(leads, name).map_err(|it| format!("{name}: {it}"))?;
         }
-        if io::stdout().is_terminal() {
-            fs::write(CONSOLE, "").map_err(|it| format!("{CONSOLE}: {it}"))?;
-            mounted(CONSOLE, Some("/proc/self/fd/1"), NONE, MsFlags::MS_BIND)?;
+        if let Some((_, open)) = &own {
+            reopened(Path::new(CONSOLE), open)?;
         }
         folder(SHARED)?;
         match old {
@@ -59,6 +61,13 @@ pub(super) fn replace(writable: &[PathBuf], kept: &[PathBuf]) -> Result<(), Stri
             }
         }
     })
+}
+
+/// The path of the terminal on standard output. The open descriptor itself cannot be mounted: it belongs to the
+/// namespace in which the terminal was opened.
+fn own_terminal() -> Option<PathBuf> {
+    let name = rustix::termios::ttyname(io::stdout(), Vec::new()).ok()?;
+    Some(PathBuf::from(OsString::from_vec(name.into_bytes())))
 }
 
 fn folder(path: &str) -> Result<(), String> {

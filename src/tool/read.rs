@@ -149,7 +149,10 @@ fn unreadable(desk: &Desk, found: &Path, written: &str, why: Unreadable) -> Stri
         }
         Unreadable::Folder => "is a folder. Use list".to_owned(),
         Unreadable::Binary => "is not a text file: it contains NUL bytes".to_owned(),
-        Unreadable::NotUtf8 => "is not in UTF-8. Use shell (file, iconv) to look at it".to_owned(),
+        Unreadable::NotUtf8 => {
+            "is not UTF-8 text (it may be Latin-1 or UTF-16). Use shell (file, iconv) to look at it"
+                .to_owned()
+        }
         Unreadable::TooLarge(bytes) => format!(
             "has {}, more than the {} that can be read. Use grep, or shell with head, tail or sed",
             list::size(bytes),

@@ -52,7 +52,7 @@ impl Unreadable {
             Unreadable::Absent => "does not exist".into(),
             Unreadable::Folder => "is a folder".into(),
             Unreadable::Binary => "is a binary file".into(),
-            Unreadable::NotUtf8 => "is not UTF-8 text".into(),
+            Unreadable::NotUtf8 => "is not UTF-8 text (it may be Latin-1 or UTF-16)".into(),
             Unreadable::TooLarge(bytes) => format!("is too large ({} MB)", bytes / 1_000_000),
             Unreadable::Other(why) => format!("cannot be read: {why}"),
         }

@@ -206,6 +206,9 @@ fn a_second_verdict_on_an_edit_does_not_repeat_the_text_of_the_first() {
         &scene,
         expect![[r#"
             <notice>
+            The changes in a.txt are under review again.
+            </notice>
+            <notice>
             The user accepted the change in a.txt.
             a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
             The file changed elsewhere too:

@@ -295,3 +295,29 @@ fn with_wrong_arguments_the_run_ends_with_code_2_before_any_request() {
     }
     assert_eq!(server.count(), 0);
 }
+
+/// Without an editor, only UTF-8 is read. The model hears that, and not that somebody should agree to the change.
+#[test]
+fn an_edit_of_a_file_in_another_encoding_is_refused_with_the_reason() {
+    let server = Server::start();
+    let edit = |path: &str| json!({ "path": path, "edits": [{ "old": "x", "new": "y" }] });
+    server.reply(Reply::new().call("a", "edit", edit("latin.txt")).call(
+        "b",
+        "edit",
+        edit("wide.txt"),
+    ));
+    server.reply(Reply::said("Done."));
+    let setup = setup(&server)
+        .file("latin.txt", b"caf\xe9\nx\n")
+        .file("wide.txt", b"\xff\xfea\0\n\0x\0\n\0");
+    let ran = run(&setup, &["--mode", "auto-edit", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(!ran.err.contains("Denied"), "{}", ran.err);
+    let requests = server.requests();
+    for (id, name) in [("a", "latin.txt"), ("b", "wide.txt")] {
+        let said = requests[1].answer(id);
+        let why =
+            format!("{name} was not changed: it is not UTF-8 text (it may be Latin-1 or UTF-16).");
+        assert!(said.contains(&why), "{said}");
+    }
+}

@@ -288,7 +288,7 @@ fn an_unreadable_instruction_file_is_reported_and_the_others_are_loaded() {
     fs::write(at("AGENTS.md"), b"caf\xe9").unwrap();
     expect![[r"
         ~/config/AGENTS.md: mine
-        ! `AGENTS.md` is not UTF-8 text. It was left out.
+        ! `AGENTS.md` is not UTF-8 text (it may be Latin-1 or UTF-16). It was left out.
     "]]
     .assert_eq(&told());
     fs::remove_file(at("AGENTS.md")).unwrap();

@@ -69,7 +69,7 @@ async fn read_names_the_reason_why_a_file_cannot_be_read() {
         path: `binary` is not a text file: it contains NUL bytes.
         > {"path":"latin"}
         ! (failed)
-        path: `latin` is not in UTF-8. Use shell (file, iconv) to look at it.
+        path: `latin` is not UTF-8 text (it may be Latin-1 or UTF-16). Use shell (file, iconv) to look at it.
         > {"path":"."}
         ! (failed)
         path: `.` is a folder. Use list.

@@ -315,6 +315,23 @@ fn git(line: &str) -> String {
     format!("git -c user.name=m -c user.email=m@m {line}")
 }
 
+/// The model's command changes git's index, not the file that the user has saved before it.
+#[test]
+fn a_command_that_stages_a_file_of_the_user_s_is_not_said_to_change_it() {
+    let scene = committed();
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(1);
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_hunks(0);
+    scene.nvim.keys(":edit a.txt<CR>9GA mine<Esc>:write<CR>");
+    let n = scene.server.requests().len();
+    run(&scene, &format!("{}; chmod +x a.txt", git("add a.txt")));
+    let told = scene.request(n + 2).last_user_text();
+    assert!(!told.contains("while your command ran"), "{told}");
+    assert!(scene.request(n + 1).last_user_text().contains("+l9 mine"));
+}
+
 /// The row of the first call of `edit` on the screen, from the path on.
 fn beside(scene: &Scene) -> String {
     let screen = scene.nvim.screen();

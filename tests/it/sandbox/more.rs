@@ -2,8 +2,10 @@
 //! user, and calls of the kernel that reach around a mount.
 
 use super::attacks::{holds, tried};
-use super::is_full;
+use super::{ONCE, is_full};
+use crate::grants::call;
 use crate::review::scene::Scene;
+use serde_json::json;
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
@@ -151,4 +153,17 @@ t('hook there', lambda: open('.envrc', 'w'))
     );
     holds(&said, 33);
     assert_eq!(scene.on_disk(".envrc").as_deref(), Some("mine\n"));
+}
+
+/// A command that asks for a terminal has one, by the name that the C library finds for it, and no other.
+#[test]
+fn a_command_with_a_terminal_runs_in_the_sandbox() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let command =
+        "tty; stty size; test -t 0 -a -t 2 && echo both; ls /dev/pts; echo out > /dev/tty";
+    let said = call(&scene, "shell", json!({ "command": command, "terminal": true }), ONCE).0;
+    assert_eq!(said, "/dev/console\n24 80\nboth\nptmx\nout");
 }
