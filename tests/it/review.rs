@@ -5,6 +5,7 @@ mod appeared;
 mod arrival;
 mod beside;
 mod bytes;
+mod catch_up;
 mod chaos;
 mod commands;
 mod commands_change;

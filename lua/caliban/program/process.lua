@@ -20,6 +20,7 @@ local link = { queue = {}, outliving = {}, stderr = {} }
 
 ---@class caliban.ProcessListener callbacks of modules that depend on this module
 ---@field ended? fun(why: string, unsent: table[]): boolean called when the program has ended; returns whether it told the user
+---@field exited? fun() called when a program has ended in any way, also for a restart
 ---@field restarted? fun() called after a new program has started
 ---@field under_review? fun(): string[] returns the absolute paths of the files under review
 
@@ -101,7 +102,11 @@ end
 local function on_exit(job, code)
   if vim.v.exiting ~= vim.NIL then
     return
-  elseif job == link.leaving then
+  end
+  for _, it in ipairs(listeners) do
+    local _ = it.exited and it.exited()
+  end
+  if job == link.leaving then
     link.leaving = nil
     return M.restart()
   elseif job ~= link.job then

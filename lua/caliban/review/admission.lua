@@ -11,6 +11,7 @@ local settlement = require('caliban.review.settlement')
 local long = require('caliban.review.hunks.long')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
+local stood = require('caliban.review.stood')
 local whole = require('caliban.review.whole')
 
 --- If there are more edits than this, the garbage collector is stopped while they are applied. For
@@ -44,10 +45,10 @@ local function fit(reviews, item, p)
   item.created[buf] = item.created[buf] or created or nil
   local r = reviews.of(buf)
   local open = r and r.open and r or nil
-  if not vim.bo[buf].modified and not open and not p.binary then
-    -- the program has read the file from disk, so the buffer has no unsaved text and can be read
-    -- from disk again
-    file.refresh(buf)
+  if not open and not p.binary then
+    -- the buffer gets what is on disk before the proposal changes it
+    local catch_up = vim.bo[buf].modified and stood.merge or file.refresh
+    catch_up(buf)
   end
   why = whole.refusal(p, buf, r)
   if why then

@@ -80,15 +80,24 @@ local function first_waits()
   return #waiting > 0 and waiting[1].waits
 end
 
+--- The events after which the user may have finished a command.
+M.EVENTS =
+  { 'SafeState', 'ModeChanged', 'CmdwinLeave', 'InsertLeave', 'RecordingLeave', 'BufEnter' }
+
+--- Whether the user may have finished a command, for autocommands of these events: `calm` is never true in one.
+---@return boolean
+function M.rests()
+  return vim.fn.getcmdwintype() == ''
+    and api.nvim_get_mode().mode == 'n'
+    and vim.fn.reg_recording() == ''
+    and vim.fn.reg_executing() == ''
+end
+
 --- Whether an item may be applied now. Without this check the tries would never end, because each
 --- try causes another SafeState event.
 ---@return boolean
 local function may_enter()
-  local calm = vim.fn.getcmdwintype() == ''
-    and api.nvim_get_mode().mode == 'n'
-    and vim.fn.reg_recording() == ''
-    and vim.fn.reg_executing() == ''
-  for _, item in ipairs(calm and waiting or {}) do
+  for _, item in ipairs(M.rests() and waiting or {}) do
     if item.waits == 'calm' then
       return true
     end
@@ -96,15 +105,12 @@ local function may_enter()
   return false
 end
 
-local EVENTS =
-  { 'SafeState', 'ModeChanged', 'CmdwinLeave', 'InsertLeave', 'RecordingLeave', 'BufEnter' }
-
 --- While items wait, listens for events after which the user may have finished a command.
 ---@param enter caliban.Enter
 local function watch(enter)
   if #waiting > 0 and not group then
     group = api.nvim_create_augroup('caliban.review.arrival', {})
-    api.nvim_create_autocmd(EVENTS, {
+    api.nvim_create_autocmd(M.EVENTS, {
       group = group,
       callback = function()
         if may_enter() then

@@ -6,16 +6,11 @@ local api = vim.api
 local arrival = require('caliban.review.arrival')
 local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
-local merging = require('caliban.review.hunks.merge')
 local registry = require('caliban.review.registry')
+local stood = require('caliban.review.stood')
 local written = require('caliban.editor.written')
 local write_guard = require('caliban.review.write_guard')
 
----@class caliban.Stood a file on disk before a command
----@field text string
----@field stamp string
-
-local stood = {} ---@type table<integer, caliban.Stood> by buffer, for buffers with unsaved text
 local due = {} ---@type table<integer, true> buffers that catch up later, because the user is in the middle of a command
 local running = 0 -- commands
 local group = api.nvim_create_augroup('caliban.review.catch_up', {})
@@ -38,61 +33,11 @@ local function is_reviewed(buf)
   return r ~= nil and r.open
 end
 
---- Notes the file of a buffer with unsaved text, if the buffer has all changes on disk.
+--- Notes what stands in a buffer and its file, unless a review knows it.
 ---@param buf integer
 local function note(buf)
-  local known = stood[buf] ---@as caliban.Stood?
-  if known or not shows_file(buf) or not vim.bo[buf].modified or is_reviewed(buf) then
-    return
-  end
-  local stamp = file.stamp(buf)
-  local text = stamp ~= '' and not file.check(buf, '') and not file.stale(buf) and file.disk(buf)
-  if text then
-    stood[buf] = { text = text, stamp = stamp }
-  end
-end
-
---- Makes edits of a buffer in an undo step of their own.
----@param buf integer
----@param edits caliban.DiskEdit[] ascending
-local function make(buf, edits)
-  local levels = vim.bo[buf].undolevels
-  -- setting this option ends the open undo block
-  vim.bo[buf].undolevels = levels
-  for i = #edits, 1, -1 do
-    file.put(buf, edits[i].start, edits[i].count, edits[i].lines)
-  end
-  vim.bo[buf].undolevels = levels
-end
-
---- Merges the changes on disk into a buffer with unsaved text. If both have changed a line, the buffer's line stays.
----@param buf integer
-local function merge(buf)
-  local was, stamp = stood[buf], file.stamp(buf) ---@type caliban.Stood?, string
-  if not was or was.stamp == stamp then
-    return
-  end
-  bytes.follow(buf, was.text)
-  local disk, eol = file.disk(buf)
-  if not disk then
-    return
-  end
-  write_guard.acknowledge(buf)
-  local edits, clashes =
-    merging.merge(merging.split(was.text), merging.split(disk), file.lines(buf))
-  make(buf, edits)
-  stood[buf] = { text = disk, stamp = stamp }
-  if clashes > 0 then
-    local what = "%s: %d of the changes that the model's command has made on disk %s with your "
-      .. 'unsaved text, which stays in the buffer.'
-    local conflict = clashes == 1 and 'conflicts' or 'conflict'
-    local name = file.short(api.nvim_buf_get_name(buf))
-    require('caliban.editor.notify').show(what:format(name, clashes, conflict), vim.log.levels.WARN)
-    return
-  end
-  file.merged(buf, stamp)
-  if file.text(buf) == disk and file.eol(buf) == eol and not bytes.changed(buf) then
-    vim.bo[buf].modified = false
+  if shows_file(buf) and not is_reviewed(buf) then
+    stood.note(buf)
   end
 end
 
@@ -108,26 +53,34 @@ end
 
 ---@param buf integer
 local function catch_up(buf)
-  if not shows_file(buf) then
-    return
-  elseif not arrival.calm(buf) then
+  local is_file = shows_file(buf)
+  if is_file and not arrival.calm(buf) then
     due[buf] = true
     return
   end
   due[buf] = nil
-  if is_reviewed(buf) then
+  if not is_file then
+    return
+  elseif is_reviewed(buf) then
     write_guard.look(buf)
   elseif vim.bo[buf].modified then
-    merge(buf)
+    stood.merge(buf)
   elseif rereads(buf) then
     file.refresh(buf)
   end
 end
 
---- Forgets the files once no command runs any more.
+--- All buffers catch up, or later if the user is in the middle of a command.
+local function all()
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    catch_up(buf)
+  end
+end
+
+--- Forgets the texts once no command runs any more.
 local function forget()
   if running == 0 and next(due) == nil then
-    stood = {}
+    stood.forget()
   end
 end
 
@@ -160,11 +113,20 @@ function M.ended(moved)
   for from, to in pairs(moved) do
     follow(from, to)
   end
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    catch_up(buf)
-  end
+  all()
   forget()
 end
+
+--- Called when the program has ended: none of its commands runs any more.
+local function exited()
+  if running > 0 then
+    running = 0
+    all()
+    forget()
+  end
+end
+
+require('caliban.program.process').listen({ exited = exited })
 
 -- the user may begin to type while a command runs
 local has_event = vim.fn.exists('##BufModifiedSet') == 1
@@ -179,19 +141,24 @@ api.nvim_create_autocmd(has_event and 'BufModifiedSet' or 'OptionSet', {
   end,
 })
 
-api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'BufUnload', 'BufFilePost' }, {
+-- a buffer may be read or written while a command runs
+api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'BufWinEnter', 'BufUnload' }, {
   group = group,
   callback = function(event)
-    if event.event ~= 'BufWritePost' or written.is_done(event.buf) then
-      stood[event.buf], due[event.buf] = nil, nil
+    local is_write = event.event == 'BufWritePost'
+    if event.event ~= 'BufWinEnter' and (not is_write or written.is_done(event.buf)) then
+      due[event.buf] = nil
+    end
+    if running > 0 and event.event ~= 'BufUnload' then
+      note(event.buf)
     end
   end,
 })
 
-api.nvim_create_autocmd({ 'SafeState', 'ModeChanged', 'InsertLeave', 'RecordingLeave' }, {
+api.nvim_create_autocmd(arrival.EVENTS, {
   group = group,
   callback = function()
-    if next(due) == nil or not arrival.calm(api.nvim_get_current_buf()) then
+    if next(due) == nil or not arrival.rests() then
       return
     end
     vim.schedule(function()

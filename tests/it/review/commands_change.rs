@@ -179,7 +179,7 @@ fn a_line_that_the_user_and_a_command_have_changed_stays_the_users() {
     run(&scene, "sed -i 's/l2/L2/; s/l8/L8/' a.txt");
     let text = nine().replace("l2", "l2mine").replace("l8", "L8");
     assert_eq!((shown(&scene), modified(&scene)), (text, true));
-    expect!["a.txt: 1 of the changes that the model's command has made on disk conflicts with your unsaved text, which stays in the buffer."].assert_eq(&scene.said());
+    expect!["a.txt: 1 of the changes that the model's command has made on disk conflicts with your unsaved text, which stays in the buffer: line 2."].assert_eq(&scene.said());
     // Neovim asks, because a write would lose the command's line
     scene.nvim.keys(":w<CR>");
     scene.nvim.wait_screen("Do you really want to write to it (y/n)?");

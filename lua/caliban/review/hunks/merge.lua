@@ -28,9 +28,10 @@ end
 ---@param mine string[]
 ---@return caliban.DiskEdit[] edits to `mine`, ascending
 ---@return integer clashes the number of changes on disk that conflict with changes of the buffer
+---@return integer[] rows the rows of `mine` at which they conflict
 function M.merge(origin, disk, mine)
   local ours = algebra.runs(origin, mine)
-  local edits, clashes, shift, k = {}, 0, 0, 1
+  local edits, rows, shift, k = {}, {}, 0, 1 ---@type caliban.DiskEdit[], integer[], integer, integer
   for _, d in ipairs(algebra.runs(origin, disk)) do
     while ours[k] and is_before(ours[k], d) do
       shift = shift + ours[k][4] - ours[k][2]
@@ -46,10 +47,10 @@ function M.merge(origin, disk, mine)
       or near[2] ~= d[2]
       or not vim.deep_equal(vim.list_slice(mine, near[3] + 1, near[3] + near[4]), lines)
     then
-      clashes = clashes + 1
+      rows[#rows + 1] = near[3]
     end
   end
-  return edits, clashes
+  return edits, #rows, rows
 end
 
 --- The lines of a text.
