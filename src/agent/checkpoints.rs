@@ -31,14 +31,14 @@ pub(super) enum KeeperMessage {
     Begin { by: ChangedBy, new: Vec<New>, kept: io::Result<()>, ids: oneshot::Sender<Vec<u32>> },
     /// The change with this number was not made.
     Void(u32),
-    /// The change with this number wrote this content, which differs from the proposed content.
-    Written(u32, Kept),
+    /// The change with this number is on disk, with this content if that differs from the proposed content.
+    Written(u32, Option<Kept>),
     /// The user rewound the turn with this title. `lines` has one line about each file. `is_undone` says whether the
     /// turns were also taken out of the conversation, by `/undo`.
     Rewound { title: String, lines: Vec<String>, is_undone: bool },
-    /// A command of this turn did something that no rewind takes back, begins or has ended. `noted` is told when this
-    /// is on disk.
-    Note { of: TurnId, said: Said, noted: Option<oneshot::Sender<()>> },
+    /// A command of this turn did something that no rewind takes back, begins or has ended. `noted` is told the number
+    /// of the last change when this is on disk.
+    Note { of: TurnId, said: Said, noted: Option<oneshot::Sender<u32>> },
     /// The user has decided on all changes of a file, which a subagent made; see `Record::settle`.
     Settled(PathBuf, Option<Text>),
     /// Asks for the changes of the last turn.
@@ -56,8 +56,12 @@ pub(super) struct LastTurn {
 #[derive(Clone)]
 pub(super) enum ChangedBy {
     Turn(TurnId),
-    /// A command that the model ran in this turn.
-    Command(TurnId),
+    /// A command that the model ran in this turn. `since` is the number of the last change that was recorded before the
+    /// command began.
+    Command {
+        turn: TurnId,
+        since: u32,
+    },
     /// The user, by rewinding the turn with this title.
     Rewind(String),
 }
@@ -75,6 +79,8 @@ pub(super) struct Planned {
     pub(super) staged: Option<Staged>,
     /// The branch to which the change belongs; `None` stands for the branch that is checked out.
     pub(super) branch: Option<String>,
+    /// Whether git has brought the later text, in commits of the branch that stayed checked out.
+    pub(super) is_brought: bool,
 }
 
 impl Planned {
@@ -89,6 +95,7 @@ impl Planned {
             new_mode: None,
             staged: None,
             branch: None,
+            is_brought: false,
         }
     }
 
@@ -184,27 +191,31 @@ impl Record {
         let (prompt, turn) = (prompt(conversation), conversation.session.turns);
         let Some(all) = self.checkpoints(conversation) else { return };
         let written = match message {
-            KeeperMessage::Begin { by, new, kept, ids } => {
-                let origin = match by {
+            KeeperMessage::Begin { by, mut new, kept, ids } => {
+                let (origin, apart) = match by {
                     ChangedBy::Turn(turn) => {
-                        Origin { turn: turn.0, title: prompt, cause: Cause::Edit }
+                        (Origin { turn: turn.0, title: prompt, cause: Cause::Edit }, Ok(()))
                     }
-                    ChangedBy::Command(turn) => {
-                        Origin { turn: turn.0, title: prompt, cause: Cause::Command }
+                    ChangedBy::Command { turn, since } => {
+                        let origin = Origin { turn: turn.0, title: prompt, cause: Cause::Command };
+                        let apart = all.set_apart(since, &mut new);
+                        (origin, apart)
                     }
-                    ChangedBy::Rewind(title) => Origin { turn, title, cause: Cause::Rewind },
+                    ChangedBy::Rewind(title) => {
+                        (Origin { turn, title, cause: Cause::Rewind }, Ok(()))
+                    }
                 };
                 let (begun, written) = all.begin(&origin, new);
                 // The task that waits for these numbers may have been stopped.
                 let _ = ids.send(begun);
-                kept.and(written)
+                kept.and(apart).and(written)
             }
             KeeperMessage::Settled(path, text) => {
                 let branch = head::branch_in_file(&conversation.session.root);
                 all.settle(&path, text.as_ref(), branch.as_deref())
             }
             KeeperMessage::Void(id) => all.alter(id, |it| it.state = State::Void),
-            KeeperMessage::Written(id, after) => all.alter(id, |it| it.after = after),
+            KeeperMessage::Written(id, after) => all.written(id, after),
             KeeperMessage::Rewound { title, lines, is_undone } => {
                 return rewound(conversation, &title, &lines, is_undone);
             }
@@ -212,7 +223,7 @@ impl Record {
                 let origin = Origin { turn: of.0, title: prompt, cause: Cause::Command };
                 let written = all.note(&origin, said);
                 // the task that waits may have been stopped
-                let _ = noted.map(|it| it.send(()));
+                let _ = noted.map(|it| it.send(all.last_change()));
                 written
             }
             KeeperMessage::LastTurn(asked) => {
@@ -298,7 +309,7 @@ impl Keeper {
     pub(super) async fn begin(&self, by: ChangedBy, planned: Vec<Planned>) -> Vec<u32> {
         let by = match (by, self.of) {
             (ChangedBy::Turn(_), Some(turn)) => ChangedBy::Turn(turn),
-            (ChangedBy::Command(_), Some(turn)) => ChangedBy::Command(turn),
+            (ChangedBy::Command { since, .. }, Some(turn)) => ChangedBy::Command { turn, since },
             (by, _) => by,
         };
         let blobs = self.blobs.clone();
@@ -323,6 +334,7 @@ impl Keeper {
                 to: it.to,
                 staged: it.staged,
                 branch: it.branch.or_else(|| branch.clone()),
+                is_brought: it.is_brought,
             };
             let new = planned.into_iter().map(new).collect::<Vec<_>>();
             (new, failed)
@@ -345,12 +357,13 @@ impl Keeper {
     /// Notes whether the editor has made the proposed change, and with which text if it wrote the file.
     pub(super) async fn arrived(&self, id: u32, arrival: &Arrival) {
         let message = match arrival {
-            Arrival::Entered { .. } | Arrival::Written { text: None, .. } => return,
+            Arrival::Entered { .. } => return,
+            Arrival::Written { text: None, .. } => KeeperMessage::Written(id, None),
             Arrival::Written { text: Some(text), .. } => {
                 let (blobs, text) = (self.blobs.clone(), text.clone());
                 let kept = move || blobs.keep(&Content::Text(text));
                 match tokio::task::spawn_blocking(kept).await {
-                    Ok(Ok(kept)) => KeeperMessage::Written(id, kept),
+                    Ok(Ok(kept)) => KeeperMessage::Written(id, Some(kept)),
                     _ => return,
                 }
             }
@@ -369,13 +382,14 @@ impl Keeper {
         let _ = self.messages.send(KeeperMessage::Note { of, said, noted: None });
     }
 
-    /// Notes that a command is about to run. When this returns, the note is on disk.
-    pub(super) async fn begun(&self, turn: TurnId) {
-        let (of, (noted, is_noted)) = (self.of.unwrap_or(turn), oneshot::channel());
+    /// Notes that a command is about to run. When this returns, the note is on disk. Returns the number of the last
+    /// change that is recorded.
+    pub(super) async fn begun(&self, turn: TurnId) -> u32 {
+        let (of, (noted, last)) = (self.of.unwrap_or(turn), oneshot::channel());
         let message = KeeperMessage::Note { of, said: Said::Begun, noted: Some(noted) };
-        if self.messages.send(message).is_ok() {
-            let _ = is_noted.await;
-        }
+        // the agent may have ended, which records no change any more
+        let is_sent = self.messages.send(message).is_ok();
+        if is_sent { last.await.unwrap_or(u32::MAX) } else { u32::MAX }
     }
 
     pub(super) fn void(&self, id: u32) {

@@ -1,9 +1,11 @@
 //! Finds the files that a command changes, by comparing them before and after it: files that git tracks or would track,
 //! and files that the session has changed. Without git, all files that are not ignored are compared.
 
+mod branches;
 mod course;
 mod files;
 mod found;
+mod modules;
 mod objects;
 mod seen;
 mod words;
@@ -17,8 +19,9 @@ use crate::store::checkpoints::{Gap, Said};
 use crate::tool::git::head::{self, Head};
 use crate::tool::{Desk, Moved};
 use course::{Course, Entries};
-use files::{After, FILES, Listing};
+use files::{After, FILES, Listing, Others};
 use found::Found;
+use modules::Modules;
 use objects::PATIENCE;
 use seen::{Origin, Room, Seen, Stamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +46,7 @@ struct Before {
     index: Entries,
     /// The files of which git would give another content than they have.
     filtered: BTreeSet<PathBuf>,
+    modules: Modules,
     listing: Listing,
     head: Option<Head>,
     /// When the command began, in seconds since 1970.
@@ -72,6 +76,16 @@ pub(super) struct Ended {
     pub(super) moved: Moved,
 }
 
+/// How the project differs from before a command.
+struct Changes {
+    planned: Vec<Planned>,
+    /// The files that were renamed.
+    moved: Moved,
+    said: Vec<Said>,
+    /// The files that have changed in repositories within the project.
+    inner: BTreeSet<PathBuf>,
+}
+
 impl Watch {
     /// Notes the state of the files. `touched` are the files that the session has changed.
     pub(super) async fn begin(
@@ -82,18 +96,19 @@ impl Watch {
         is_job: bool,
     ) -> Watch {
         let own: BTreeSet<PathBuf> = touched.iter().cloned().collect();
+        // what is recorded from now on is not the command's, even if it is on disk before the files are looked at
+        let since = keeper.begun(turn).await;
         let before = Before::look(desk.root.clone(), desk.reach.clone(), touched).await;
-        keeper.begun(turn).await;
         let (end, ended) = oneshot::channel::<()>();
         let looks = tokio::spawn(async move {
             // If the call is stopped, the sender is dropped, which ends the wait too.
             let _ = ended.await;
-            let (planned, moved, mut said) = before.changed().await;
-            let changed =
-                planned.iter().filter(|it| it.changes_content()).map(|it| it.path.clone());
-            let own = changed.filter(|it| own.contains(it)).collect();
+            let Changes { planned, moved, mut said, inner } = before.changed().await;
+            let changed = planned.iter().filter(|it| it.changes_content()).map(|it| &it.path);
+            let changed = changed.chain(&inner).filter(|it| own.contains(*it));
+            let own = changed.cloned().collect();
             if !planned.is_empty() {
-                keeper.begin(ChangedBy::Command(turn), planned).await;
+                keeper.begin(ChangedBy::Command { turn, since }, planned).await;
             }
             said.extend(is_job.then_some(Said::Gap(Gap::Job)));
             for it in said.into_iter().chain([Said::Over]) {
@@ -123,17 +138,20 @@ impl Before {
         let start = i64::try_from(start).unwrap_or(i64::MAX);
         let look = move || {
             let (listing, tracked, others) = match (tracked, others) {
-                (Some(tracked), Some(others)) => (Listing::Git, tracked, others),
+                (Some(tracked), Some(others)) => (Listing::Git(reach.clone()), tracked, others),
                 _ => match files::walked(&reach, &root) {
-                    Some(files) => (Listing::Walk(reach), Vec::new(), files),
-                    None => (Listing::None, Vec::new(), Vec::new()),
+                    Some(files) => (Listing::Walk(reach.clone()), Vec::new(), Others::of(files)),
+                    None => (Listing::None, Vec::new(), Others::default()),
                 },
             };
             let mut files: BTreeMap<PathBuf, Seen> = BTreeMap::new();
-            let is_small = tracked.len() + others.len() <= FILES;
+            let is_small = tracked.len() + others.files.len() <= FILES;
             let index = files::index(&tracked);
-            let mut loaded: Vec<PathBuf> = touched;
-            let most = if matches!(listing, Listing::Git) { FILES } else { LOADED };
+            let modules = files::modules(&tracked, others.modules);
+            let modules = Modules::look(&reach, modules.into_iter().filter(|_| is_small).collect());
+            let mut loaded = touched;
+            loaded.retain(|it| !modules.hold(it));
+            let most = if matches!(listing, Listing::Git(_)) { FILES } else { LOADED };
             let mut room = Room { files: loaded.len() + most, bytes: ALL };
             for it in tracked.into_iter().filter(|_| is_small) {
                 match it.entry.filter(|_| it.is_watched && !filtered.contains(&it.path)) {
@@ -145,12 +163,12 @@ impl Before {
                     None => loaded.push(it.path),
                 }
             }
-            for path in loaded.into_iter().chain(others.into_iter().filter(|_| is_small)) {
+            for path in loaded.into_iter().chain(others.files.into_iter().filter(|_| is_small)) {
                 let seen = Seen::load(&path, &mut room);
                 files.insert(path, seen);
             }
             let listing = if is_small { listing } else { Listing::None };
-            Before { root, files, index, filtered, listing, head, start }
+            Before { root, files, index, filtered, modules, listing, head, start }
         };
         tokio::task::spawn_blocking(look).await.unwrap_or_else(|_| Before::none())
     }
@@ -158,13 +176,14 @@ impl Before {
     fn none() -> Before {
         let (files, index, filtered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         let (root, head, listing) = (PathBuf::new(), None, Listing::None);
-        Before { root, files, index, filtered, listing, head, start: i64::MAX }
+        let modules = Modules::default();
+        Before { root, files, index, filtered, modules, listing, head, start: i64::MAX }
     }
 
-    /// The files that have changed, at most `CHANGED` of them, those that were renamed, and what else is to be said.
-    async fn changed(mut self) -> (Vec<Planned>, Moved, Vec<Said>) {
+    /// What has changed, of files at most `CHANGED`.
+    async fn changed(mut self) -> Changes {
         let mut said = Vec::new();
-        let after = files::after(&self.root, &self.listing).await.unwrap_or_else(|gap| {
+        let mut after = files::after(&self.root, &self.listing).await.unwrap_or_else(|gap| {
             said.push(Said::Gap(gap));
             After::default()
         });
@@ -175,12 +194,21 @@ impl Before {
         let (course, moved) = course::course(&root, head, self.start, &index, &after).await;
         said.extend(moved);
         let mut staged = match &self.listing {
-            Listing::Git => course.staged(&index, &after.index),
+            Listing::Git(_) => course.staged(&index, &after.index),
             _ => BTreeMap::new(),
         };
         let paths = staged.keys().cloned().chain(course.thrown()).collect();
-        let find = move || self.differing(after.paths, &paths);
-        let mut found = tokio::task::spawn_blocking(find).await.unwrap_or_default();
+        let find = move || {
+            let inner = match &self.listing {
+                Listing::Git(reach) => {
+                    let now = Modules::look(reach, std::mem::take(&mut after.modules));
+                    self.modules.differing(&now)
+                }
+                _ => modules::Differing::default(),
+            };
+            (self.differing(after.paths, &paths), inner)
+        };
+        let (mut found, inner) = tokio::task::spawn_blocking(find).await.unwrap_or_default();
         if found.len() > CHANGED {
             found.truncate(CHANGED);
             said.push(Said::Gap(Gap::Many));
@@ -200,7 +228,8 @@ impl Before {
                 Course::Same | Course::Committed(_) => planned.push(found.planned()),
             }
         }
-        (planned, moved, said)
+        planned.extend(inner.modules.into_iter().map(modules::planned));
+        Changes { planned, moved, said, inner: inner.files }
     }
 
     /// The files whose state differs from before, and those of `paths`, at most one more than `CHANGED`.

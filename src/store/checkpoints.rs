@@ -1,6 +1,7 @@
 //! Checkpoints: how each turn changed the project's files. A log records the changes. Each content of a file is stored
 //! once, in a file named by its SHA-256 hash.
 
+mod apart;
 mod blobs;
 mod change;
 mod note;
@@ -61,6 +62,8 @@ pub struct Checkpoints {
     /// The last entry (see `Change::entry`) before the session was opened or cleared. A new turn never joins this entry
     /// or an earlier one, even if both turns have the same number: after a clear, turns are counted from one again.
     parted: u32,
+    /// The numbers of the proposals of this program that the editor has written.
+    on_disk: BTreeSet<u32>,
 }
 
 impl Store {
@@ -126,6 +129,7 @@ impl Checkpoints {
             is_torn: false,
             is_named: false,
             parted: 0,
+            on_disk: BTreeSet::new(),
         };
         all.is_torn = !log.is_empty() && !log.ends_with(b"\n");
         for line in log.split(|it| *it == b'\n') {
@@ -190,7 +194,7 @@ impl Checkpoints {
         if entry > last {
             self.prune(now());
         }
-        let mut id = self.changes.iter().map(|it| it.id).max().unwrap_or(0);
+        let mut id = self.last_change();
         let mut touched: Vec<Change> = Vec::new();
         for it in &mut self.changes {
             let is_last = origin.cause == Cause::Rewind || it.settled.is_some();
@@ -200,7 +204,9 @@ impl Checkpoints {
             }
         }
         let from = id;
-        for New { path, to, before, after, mode, new_mode, staged, branch, folder } in new {
+        for it in new {
+            let New { path, to, before, after, mode, new_mode, .. } = it;
+            let New { staged, branch, is_brought, folder, .. } = it;
             id += 1;
             let (turn, cause, title) = (origin.turn, origin.cause, title.clone());
             let (at, settled, state) = (now(), None, State::Open);
@@ -220,6 +226,7 @@ impl Checkpoints {
                 new_mode,
                 staged,
                 branch,
+                is_brought,
                 folder,
                 settled,
                 state,

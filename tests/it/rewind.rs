@@ -1,8 +1,10 @@
 //! `:Caliban rewind` takes back the changes of a turn, also in files that have changed since.
 
 mod back;
+mod branches;
 mod commands;
 mod encodings;
+mod gone;
 mod kept;
 mod kinds;
 mod late;
@@ -10,6 +12,7 @@ mod law;
 mod merges;
 mod moved;
 mod one;
+mod together;
 mod turns;
 mod writers;
 

@@ -1,10 +1,12 @@
 //! What a command did to the commit that is checked out, and which texts git has brought with it.
 
+use super::branches;
 use super::files::{self, After};
 use super::found::Found;
 use super::objects::{PATIENCE, git, of_git};
 use super::seen::Origin;
 use crate::agent::checkpoints::Planned;
+use crate::edit;
 use crate::store::checkpoints::{Content, IndexEntry, Said, Staged};
 use crate::tool::git::head::{Head, short};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +54,7 @@ pub(super) async fn course(
     let begun = to.unfinished.filter(|_| from.unfinished.is_none());
     let is_same = from.commit == to.commit;
     let has_only_own = !is_same && has_only_own(root, &from, &to, start).await;
-    let mut said = Vec::new();
+    let mut said = branches::changed(&from, &to);
     if has_only_own {
         let from = from.commit.as_deref().map(|it| short(it).to_owned());
         said.push(Said::Committed { from, to: to.say() });
@@ -86,21 +88,23 @@ async fn has_only_own(root: &Path, from: &Head, to: &Head, start: i64) -> bool {
     if list(&known).await.as_ref() != Some(&all) {
         return false;
     }
-    let mut parents = Vec::new();
+    let (mut parents, mut is_written_now) = (Vec::new(), true);
     for line in &all {
         let words: Vec<&str> = line.split('|').collect();
         let [above, committed, written] = words[..] else { return false };
         let is_new = |it: &str| it.parse::<i64>().is_ok_and(|it| it >= start);
-        if above.contains(' ') || !is_new(committed) || all.len() > 1 && !is_new(written) {
+        if above.contains(' ') || !is_new(committed) {
             return false;
         }
+        is_written_now &= is_new(written);
         parents.push(above.to_owned());
     }
     let first = parents.pop().unwrap_or_default();
     if all.is_empty() || first == from.commit.as_deref().unwrap_or_default() {
-        return !all.is_empty();
+        // git cherry-pick, rebase and am keep the time at which a change was first committed
+        return !all.is_empty() && is_written_now;
     }
-    // one commit beside the earlier one: that was amended
+    // one commit beside the earlier one: that was amended, and has its time
     let Some(old) = from.commit.as_deref().filter(|_| all.len() == 1) else { return false };
     let above = git(root, &["rev-list", "--format=%P", "-n", "1", old]).await;
     let above = above.unwrap_or_default();
@@ -135,7 +139,7 @@ impl Move {
     async fn of(root: &Path, from: Head, to: Head, index: &Entries, after: &After) -> Move {
         let (old, new, modified) =
             tokio::join!(tree(root, &from), tree(root, &to), files::others(root));
-        let modified = modified.unwrap_or_default().into_iter().collect();
+        let modified = modified.unwrap_or_default().files.into_iter().collect();
         let (was_index, index) = (index.clone(), after.index.clone());
         Move { from, to, old, new, was_index, index, modified }
     }
@@ -150,6 +154,12 @@ impl Move {
         }
         let before = if was == old { new } else { was };
         Some(Staged { before: before.cloned(), after: now.cloned() })
+    }
+
+    /// Whether the same branch is checked out, and no operation of git waits.
+    fn stayed(&self) -> bool {
+        let ends = self.from.unfinished.or(self.to.unfinished);
+        self.from.branch == self.to.branch && ends.is_none()
     }
 
     /// Whether the file had a conflict before the command. Its text and its entries were written by git.
@@ -194,15 +204,17 @@ impl Move {
             };
         let mut planned = Vec::new();
         let staged = self.earlier(path);
-        if (!is_old || staged.is_some())
-            && let Ok(text) = in_tree(root, &found, old).await
+        let [was, new_text] = [in_tree(root, &found, old).await, in_tree(root, &found, new).await];
+        let is_kept = !is_old && staged.is_none() && is_within(&was, before, &new_text);
+        if (!is_old && !is_kept || staged.is_some())
+            && let Ok(text) = was
         {
             let part = found.part(before.clone(), Ok(text));
             let branch = self.from.branch.clone();
             planned.push(Planned { branch, new_mode: None, staged, ..part });
         }
         if (!is_new || found.staged.is_some())
-            && let Ok(text) = in_tree(root, &found, new).await
+            && let Ok(text) = new_text
         {
             let part = found.part(Ok(text), after.clone());
             let (branch, staged) = (self.to.branch.clone(), found.staged.clone());
@@ -211,15 +223,31 @@ impl Move {
             planned.push(Planned { mode, staged, branch, ..part });
         }
         planned.retain(|it| it.before != it.after || it.staged.is_some());
-        if planned.is_empty() {
-            let why = match (was_in_conflict, is_committed) {
-                (true, _) => "was a conflict of git's, which is over".to_owned(),
-                (_, true) => format!("is in git, in {}", self.to.say()),
-                _ => format!("is in git, in {}", self.from.say()),
+        if planned.is_empty() && !is_kept {
+            let (why, is_brought) = match (was_in_conflict, is_committed) {
+                (true, _) => ("was a conflict of git's, which is over".to_owned(), false),
+                (_, true) => (format!("is in git, in {}", self.to.say()), false),
+                _ => (format!("is in git, in {}", self.from.say()), self.stayed()),
             };
-            planned.push(found.part(Err(why), after.clone()));
+            planned.push(Planned { is_brought, ..found.part(Err(why), after.clone()) });
         }
         planned
+    }
+}
+
+/// Whether a later text still has all that was changed from `old` to `own`, although git has brought other changes too.
+fn is_within(
+    old: &Result<Content, String>,
+    own: &Result<Content, String>,
+    later: &Result<Content, String>,
+) -> bool {
+    match (old, own, later) {
+        (Ok(Content::Text(old)), Ok(Content::Text(own)), Ok(Content::Text(later))) => {
+            let merged = edit::merge(old, own, later);
+            merged.conflicts == 0 && merged.text == *later
+        }
+        (_, Ok(own), Ok(later)) => own == later,
+        _ => false,
     }
 }
 

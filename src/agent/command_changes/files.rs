@@ -17,7 +17,7 @@ pub(super) const FILES: usize = 20_000;
 /// How the project's files are listed.
 #[derive(Clone)]
 pub(super) enum Listing {
-    Git,
+    Git(Reach),
     Walk(Reach),
     /// The project has too many files.
     None,
@@ -32,11 +32,32 @@ pub(super) struct Tracked {
     pub(super) is_watched: bool,
 }
 
+/// A repository below the project's root.
+pub(super) struct Module {
+    pub(super) path: PathBuf,
+    /// The commit that git's index has of a submodule.
+    pub(super) commit: Option<String>,
+}
+
 /// The files after a command.
 #[derive(Default)]
 pub(super) struct After {
     pub(super) paths: Vec<PathBuf>,
     pub(super) index: BTreeMap<PathBuf, IndexEntry>,
+    pub(super) modules: Vec<Module>,
+}
+
+/// The files that git does not track or that have changed, and repositories that are no submodules.
+#[derive(Default)]
+pub(super) struct Others {
+    pub(super) files: Vec<PathBuf>,
+    pub(super) modules: Vec<PathBuf>,
+}
+
+impl Others {
+    pub(super) fn of(files: Vec<PathBuf>) -> Others {
+        Others { files, modules: Vec::new() }
+    }
 }
 
 /// The files in git's index. `None` without git.
@@ -46,9 +67,19 @@ pub(super) async fn tracked(root: &Path) -> Option<Vec<Tracked>> {
 }
 
 /// The files that git does not track, and those that have changed since they were staged.
-pub(super) async fn others(root: &Path) -> Option<Vec<PathBuf>> {
+pub(super) async fn others(root: &Path) -> Option<Others> {
     let listed = git(root, &["ls-files", "-m", "-o", "-z", "--exclude-standard"]).await?;
-    Some(paths(root, &listed).collect())
+    Some(Others { files: paths(root, &listed).collect(), modules: nested(root, &listed) })
+}
+
+/// The submodules, and other repositories.
+pub(super) fn modules(tracked: &[Tracked], others: Vec<PathBuf>) -> Vec<Module> {
+    let module = |it: &Tracked| {
+        let entry = it.entry.as_ref().filter(|it| it.kind() == "160000")?;
+        Some(Module { path: it.path.clone(), commit: Some(entry.name().to_owned()) })
+    };
+    let others = others.into_iter().map(|path| Module { path, commit: None });
+    tracked.iter().filter_map(module).chain(others).collect()
 }
 
 /// The files with a filter, if the repository itself configures filters. These are not run, so git would give another
@@ -69,10 +100,11 @@ pub(super) fn index(tracked: &[Tracked]) -> BTreeMap<PathBuf, IndexEntry> {
 
 pub(super) async fn after(root: &Path, listing: &Listing) -> Result<After, Gap> {
     match listing.clone() {
-        Listing::Git => {
+        Listing::Git(_) => {
             let untracked = ["ls-files", "-o", "-z", "--exclude-standard"];
             let (tracked, untracked) = tokio::join!(tracked(root), git(root, &untracked));
             let (tracked, untracked) = tracked.zip(untracked).ok_or(Gap::NotListed)?;
+            let modules = modules(&tracked, nested(root, &untracked));
             let mut paths: Vec<PathBuf> = paths(root, &untracked).collect();
             let is_file = |it: &&Tracked| it.entry.as_ref().is_none_or(|it| it.kind() != "160000");
             paths.extend(tracked.iter().filter(is_file).map(|it| it.path.clone()));
@@ -82,13 +114,13 @@ pub(super) async fn after(root: &Path, listing: &Listing) -> Result<After, Gap> 
                 [paths, special].concat()
             };
             let paths = tokio::task::spawn_blocking(find).await.map_err(|_| Gap::NotListed)?;
-            Ok(After { paths, index: index(&tracked) })
+            Ok(After { paths, index: index(&tracked), modules })
         }
         Listing::Walk(reach) => {
             let root = root.to_owned();
             let walk = tokio::task::spawn_blocking(move || walked(&reach, &root));
             let paths = walk.await.ok().flatten().ok_or(Gap::NotListed)?;
-            Ok(After { paths, index: BTreeMap::new() })
+            Ok(After { paths, ..After::default() })
         }
         Listing::None => Err(Gap::Large),
     }
@@ -130,6 +162,13 @@ fn entry(root: &Path, line: &[u8]) -> Option<Tracked> {
     let entry = IndexEntry::new(kind, name).filter(|_| stage == "0");
     let path = root.join(OsStr::from_bytes(&line[tab + 1..]));
     Some(Tracked { path, is_watched: tag == "H" && stage == "0", entry })
+}
+
+/// The repositories in a list of git's, which lists no file in them.
+fn nested(root: &Path, listed: &[u8]) -> Vec<PathBuf> {
+    let names = listed.split(|it| *it == 0).filter_map(|it| it.strip_suffix(b"/"));
+    let paths = names.map(|it| root.join(OsStr::from_bytes(it)));
+    paths.filter(|it| it.join(".git").symlink_metadata().is_ok()).collect()
 }
 
 /// The paths of a list of git's. A folder, which is a repository of its own, is left out.

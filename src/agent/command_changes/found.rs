@@ -63,7 +63,8 @@ impl Found {
 
     pub(super) fn planned(self) -> Planned {
         let Found { path, before, after, mode, new_mode, staged, branch, .. } = self;
-        Planned { path, to: None, before, after, mode, new_mode, staged, branch }
+        let (to, is_brought) = (None, false);
+        Planned { path, to, before, after, mode, new_mode, staged, branch, is_brought }
     }
 
     /// A part of this change.
@@ -74,6 +75,7 @@ impl Found {
     ) -> Planned {
         let (path, branch) = (self.path.clone(), self.branch.clone());
         let (mode, new_mode) = (self.mode, self.new_mode);
-        Planned { path, to: None, before, after, mode, new_mode, staged: None, branch }
+        let (to, staged, is_brought) = (None, None, false);
+        Planned { path, to, before, after, mode, new_mode, staged, branch, is_brought }
     }
 }

@@ -3,7 +3,7 @@
 use super::files::FILES;
 use crate::session::title;
 use crate::store::checkpoints::{Gap, Said};
-use crate::tool::git::head::Head;
+use crate::tool::git::head::{Head, short as short_name};
 use crate::view::grouped;
 
 /// The most changed files of one command whose content is stored. A command that changes more files is probably a
@@ -16,6 +16,7 @@ pub(in crate::agent) fn short(said: &Said) -> &'static str {
         Said::Committed { .. } => "commits",
         Said::Moved { .. } => "HEAD moved",
         Said::Unfinished { .. } => "began a git operation",
+        Said::Branch { .. } | Said::Branches(_) => "changed branches",
         Said::Gap(_) | Said::Begun | Said::Over => "changes may be missing",
     }
 }
@@ -51,6 +52,15 @@ pub(super) fn say(said: &Said, head: Option<&Head>) -> String {
             if head.is_some() && unfinished.is_none() { " None is in progress now." } else { "" },
             if at.is_empty() { String::new() } else { elsewhere(head, at) }
         ),
+        Said::Branch { name, from, to } => branch(name, from.as_deref(), to.as_deref()),
+        Said::Branches(1) => {
+            "A command of this turn changed 1 more branch or tag, which a rewind leaves as it is."
+                .to_owned()
+        }
+        Said::Branches(more) => format!(
+            "A command of this turn changed {} more branches and tags, which a rewind leaves as they are.",
+            grouped(*more as u64)
+        ),
         Said::Gap(gap) => missing(*gap),
         Said::Begun | Said::Over => {
             "A command of this turn may still run, or Neovim or Caliban ended before the command did. So \
@@ -65,6 +75,28 @@ fn elsewhere(head: Option<&Head>, left: &str) -> String {
     match head.map(Head::say) {
         Some(now) if title(&now) != left => format!(" HEAD is at {now} now."),
         _ => String::new(),
+    }
+}
+
+/// A branch or tag that is not checked out.
+fn branch(name: &str, from: Option<&str>, to: Option<&str>) -> String {
+    let what = match name.strip_prefix("refs/tags/") {
+        Some(tag) => format!("tag {tag}"),
+        None => format!("branch {}", short_name(name)),
+    };
+    match (from, to) {
+        (Some(from), Some(to)) => format!(
+            "A command of this turn moved the {what}, which is not checked out, from {from} to {to}. A rewind does not \
+             move it back: use git for that."
+        ),
+        (Some(from), None) => format!(
+            "A command of this turn deleted the {what}, which was at {from}. A rewind does not bring it back: use git \
+             for that."
+        ),
+        (None, _) => format!(
+            "A command of this turn made the {what}, at {}. A rewind does not delete it.",
+            to.unwrap_or("no commit")
+        ),
     }
 }
 

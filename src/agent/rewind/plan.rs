@@ -43,6 +43,8 @@ pub(super) struct File {
     pub(super) conflicts: usize,
     /// Why the rewind does not change the file: a clause that follows the file's name in a sentence.
     pub(super) skipped: Option<String>,
+    /// Why the file stays if nothing of it is taken back but what git has brought: a clause.
+    pub(super) brought: Option<String>,
     /// What was not restored with the rest of the file, and why: clauses that follow the file's name.
     pub(super) left: Vec<String>,
     /// Whether the rewind has renamed the file back.
@@ -188,6 +190,9 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
             || it.new_entry().is_some()
     });
     let mut files: Vec<File> = files.into_values().collect();
+    for it in files.iter_mut().filter(|it| it.skipped.is_none() && it.is_unchanged()) {
+        it.skipped = it.brought.take();
+    }
     keep_moved(desk, &mut files);
     files
 }
@@ -249,6 +254,7 @@ async fn look(desk: &Desk, path: &Path, changes: &[Change], is_raw: bool) -> Fil
         by_command: false,
         unsaved: None,
         left: Vec::new(),
+        brought: None,
         is_renamed: false,
     };
     if let Writing::Never(why) = desk.reach.writing(path) {
@@ -354,6 +360,10 @@ fn take_content_back(file: &mut File, blobs: &Blobs, change: &Change, git: &Git)
     if before == after && (is_known || has_more) {
         return;
     }
+    if let (Kept::Lost(why), true) = (before, change.is_brought && change.branch == git.branch) {
+        // an earlier change of the turn can still be taken out of the text
+        return file.brought = Some(format!("its earlier text {why}"));
+    }
     let (before, after) = match (blobs.read(before), blobs.read(after)) {
         (Ok(Content::Folder), Ok(after)) => (Content::Absent, after),
         (Ok(before), Ok(after)) => (before, after),
@@ -386,7 +396,8 @@ fn take_content_back(file: &mut File, blobs: &Blobs, change: &Change, git: &Git)
                 file.skipped = Some("the same lines changed later".to_owned());
                 return;
             }
-            (file.merged, file.conflicts) = (true, file.conflicts + merged.conflicts);
+            file.merged |= now.content != after.content;
+            file.conflicts += merged.conflicts;
             file.now = Content::Text(merged.text);
         }
         (_, _, Content::Absent) => file.skipped = Some("it no longer exists".to_owned()),

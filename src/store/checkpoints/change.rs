@@ -186,6 +186,10 @@ pub struct Change {
     /// The branch that was checked out, if the project is under git: `refs/heads/main`, or a commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+    /// Whether git has brought the later text, in commits of the branch that stayed checked out. The earlier text is not
+    /// stored.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_brought: bool,
     /// The topmost folder that this change created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<Place>,
@@ -232,6 +236,8 @@ pub(super) struct Line {
     pub(super) new_mode: Option<FileMode>,
     pub(super) staged: Option<Staged>,
     pub(super) branch: Option<String>,
+    #[serde(default)]
+    pub(super) is_brought: bool,
     pub(super) folder: Option<PathBuf>,
     pub(super) settled: Option<(Kept, Kept)>,
     #[serde(default)]
@@ -262,6 +268,7 @@ impl Line {
             new_mode: self.new_mode,
             staged: self.staged,
             branch: self.branch.map(|it| title(&it)),
+            is_brought: self.is_brought,
             folder: place(self.folder)?,
             settled: self.settled.map(|(before, after)| (before.plain(), after.plain())),
             state: self.state,
@@ -280,6 +287,7 @@ pub struct New {
     pub new_mode: Option<u32>,
     pub staged: Option<Staged>,
     pub branch: Option<String>,
+    pub is_brought: bool,
     pub folder: Option<PathBuf>,
 }
 
@@ -287,8 +295,8 @@ impl New {
     /// A change of a file's content alone.
     pub fn content(path: PathBuf, before: Kept, after: Kept) -> New {
         let (to, mode, new_mode) = (None, None, None);
-        let (staged, branch, folder) = (None, None, None);
-        New { path, to, before, after, mode, new_mode, staged, branch, folder }
+        let (staged, branch, folder, is_brought) = (None, None, None, false);
+        New { path, to, before, after, mode, new_mode, staged, branch, is_brought, folder }
     }
 }
 

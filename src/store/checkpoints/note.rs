@@ -31,6 +31,11 @@ pub enum Said {
         #[serde(default)]
         at: String,
     },
+    /// A command made, moved or deleted a branch or a tag that is not checked out, such as `refs/heads/main`: its commits
+    /// before and after the command.
+    Branch { name: String, from: Option<String>, to: Option<String> },
+    /// A command did so with this many more branches and tags.
+    Branches(usize),
     /// Changes may be missing.
     Gap(Gap),
     /// A command is about to run. If its end is not noted, its changes are not known.
@@ -67,7 +72,11 @@ impl Note {
             Said::Unfinished { ends, at: at_head } => {
                 Said::Unfinished { ends: title(&ends), at: title(&at_head) }
             }
-            said @ (Said::Gap(_) | Said::Begun | Said::Over) => said,
+            Said::Branch { name, from, to } => {
+                let [from, to] = [from, to].map(|it| it.map(|it| title(&it)));
+                Said::Branch { name: title(&name), from, to }
+            }
+            said @ (Said::Branches(_) | Said::Gap(_) | Said::Begun | Said::Over) => said,
         };
         let title = title(&said_title);
         (entry.max(turn) <= HIGHEST).then_some(Note { entry, turn, at, title, said })

@@ -2,6 +2,7 @@
 
 use super::{output, top};
 use crate::regular;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -27,6 +28,8 @@ pub struct Head {
     pub branch: Option<String>,
     /// The commits of all branches and tags, at most `REFS`.
     pub refs: Vec<String>,
+    /// The names of all branches and tags, such as `refs/heads/main`, with their commits.
+    pub named: BTreeMap<String, String>,
     /// The command that takes back the operation that waits for the user.
     pub unfinished: Option<&'static str>,
 }
@@ -40,12 +43,16 @@ impl Head {
         let listed = String::from_utf8_lossy(&listed).into_owned();
         let refs = listed.lines().filter_map(|it| it.split_once(' '));
         let commit = refs.clone().find(|it| it.1 == "HEAD").map(|it| it.0.to_owned());
-        let others = refs.filter(|it| it.1 != "HEAD").take(REFS).map(|it| it.0.to_owned());
+        let others = refs.clone().filter(|it| it.1 != "HEAD").take(REFS).map(|it| it.0.to_owned());
+        let is_local =
+            |it: &(&str, &str)| it.1.starts_with("refs/heads/") || it.1.starts_with("refs/tags/");
+        let named = refs.filter(is_local).map(|it| (it.1.to_owned(), it.0.to_owned()));
         let is_there = |it: &&(&str, &str)| folder.join(it.0).symlink_metadata().is_ok();
         Some(Head {
             branch: branch(root, wait).await,
             unfinished: OPERATIONS.iter().find(is_there).map(|it| it.1),
             refs: others.collect(),
+            named: named.collect(),
             commit,
         })
     }
@@ -89,6 +96,11 @@ pub fn branch_in_file(root: &Path) -> Option<String> {
         Some(branch) => Some(branch.to_owned()),
         None => Some(head.to_owned()).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit())),
     }
+}
+
+/// The file in which git notes each change of `HEAD`.
+pub fn log(root: &Path) -> Option<PathBuf> {
+    Some(folder(root)?.join("logs/HEAD"))
 }
 
 /// The folder in which git keeps `HEAD`. In a worktree, the file `.git` names it.

@@ -166,3 +166,52 @@ fn a_rewind_in_a_sparse_working_tree_leaves_the_files_outside_of_it_away() {
     take_all_back(&scene);
     assert_eq!((scene.on_disk("out/far"), status(&scene)), (None, String::new()));
 }
+
+/// The model edits a file of a submodule, and a command changes and commits it there. Commands also change another
+/// repository within the project, and clone one. The rewind takes back the edit alone, and names the repositories.
+#[test]
+fn a_rewind_changes_no_repository_within_the_project_but_takes_edits_back() {
+    let inner = |it: &Scene, name: &str| {
+        fs::create_dir(it.nvim.setup.path(name)).unwrap();
+        fs::write(it.nvim.setup.path(&format!("{name}/s.txt")), nine()).unwrap();
+        for arguments in [
+            &["init", "-qb", "main"][..],
+            &["config", "user.name", "me"],
+            &["config", "user.email", "me@example.org"],
+            &["add", "."],
+            &["commit", "-qm", "begin"],
+        ] {
+            git(it, &[&["-C", name][..], arguments].concat());
+        }
+    };
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE).size(120, 40));
+    git(&scene, &["init", "-qb", "main"]);
+    inner(&scene, "sub");
+    git(&scene, &["add", "sub", "a.txt"]);
+    git(&scene, &["commit", "-qm", "begin"]);
+    inner(&scene, "own");
+    inner(&scene, "same");
+    scene.server.reply(Reply::new().call("e1", "edit", edit("sub/s.txt", &[("l2", "L2")])).call(
+        "e2",
+        "edit",
+        edit("a.txt", &[("l2", "L2")]),
+    ));
+    let command = "cd sub; echo more >>s.txt; git commit -qam inner; cd ..; echo n >own/new; git clone -q same copy; \
+        sed -i s/l8/L8/ a.txt; ls same";
+    super::commands::run_command(&scene, command);
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_hunks(0);
+    preview(&scene, "1");
+    expect![[r#"
+        diff a.txt is restored (changed by a command)
+        diff copy is not changed: its earlier text is in a repository of its own, which no rewind changes (changed by a command)
+        diff own is not changed: its earlier text is in a repository of its own, which no rewind changes (changed by a command)
+        diff sub is not changed: its earlier text is in a repository of its own, which no rewind changes (changed by a command)
+        diff sub/s.txt is restored
+    "#]]
+    .assert_eq(&heads(&scene));
+    take_all_back(&scene);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(scene.on_disk("sub/s.txt"), Some(nine() + "more\n"));
+    assert_eq!(scene.on_disk("own/new").as_deref(), Some("n\n"));
+}
