@@ -1,5 +1,6 @@
 //! The tool `todo`: a list of steps, stored in the project as `.todos.json` until all of them are done.
 
+mod exclude;
 pub mod list;
 
 use super::schema::Form;
@@ -94,6 +95,8 @@ fn run(desk: &Desk, args: Args) -> Running<'_> {
             Action::Update => updated(list, given(args.todos)?)?,
         };
         let list = List { session: desk.session.clone(), ..list };
+        // a list that git sees is better than none
+        let _ = exclude::exclude(&desk.root);
         list.keep(&desk.root).map_err(|fault| {
             format!(
                 "{FILE} cannot be written ({}), so the list is not kept. Go on without a list.",

@@ -357,3 +357,38 @@ fn a_cleared_conversation_has_no_todo_list_and_is_offered_the_old_one() {
     nvim.keys(":Caliban todo take<CR>");
     nvim.wait_screen("0/3");
 }
+
+/// The model commits everything while its list is not done, also in a worktree.
+#[test]
+fn a_commit_of_everything_leaves_the_todo_list_out() {
+    for folder in ["", "tree"] {
+        let server = Server::start();
+        let nvim = Nvim::start(
+            &Setup::new().file("a.txt", "a\n").file(".gitignore", "tree\n").anthropic(&server),
+        );
+        let git = |arguments: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            git.args(["-c", "user.name=me", "-c", "user.email=me@example.org"]).args(arguments);
+            let done = git.current_dir(nvim.setup.path(folder)).output().unwrap();
+            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+            String::from_utf8(done.stdout).unwrap()
+        };
+        nvim.command("silent !git init -qb main && git config user.name me && git config user.email me@example.org");
+        nvim.command("silent !git add . && git commit -qm begin && git worktree add -q tree");
+        if !folder.is_empty() {
+            nvim.command(&format!("cd {folder}"));
+        }
+        server.reply(todo("c1", write(&["look"])));
+        let command = json!({ "command": "echo n >new; git add -A . && git commit -qm all" });
+        server.reply(Reply::new().call("s1", "shell", command));
+        nvim.keys(":Caliban ask go<CR>");
+        nvim.wait_question();
+        server.reply(Reply::said("Committed."));
+        nvim.keys(":Caliban approve<CR>");
+        nvim.wait_transcript("Committed.");
+        nvim.wait_phase("idle");
+        assert!(nvim.setup.path(folder).join(".todos.json").exists(), "{folder}");
+        assert_eq!(git(&["show", "--format=", "--name-only", "--relative"]), "new\n", "{folder}");
+        assert_eq!(git(&["status", "--porcelain", "."]), "", "{folder}");
+    }
+}
