@@ -8,7 +8,7 @@ use crate::message::{Block, Role};
 use crate::place::Place;
 use crate::session::{Input, title};
 use crate::store::checkpoints::{
-    Blobs, Cause, Change, Checkpoints, Content, Kept, New, Origin, Said, Staged, State,
+    Blobs, Cause, Change, Checkpoints, Content, Kept, New, Origin, Said, Since, Staged, State,
 };
 use crate::text::{Text, cause};
 use crate::tool::Arrival;
@@ -36,9 +36,9 @@ pub(super) enum KeeperMessage {
     /// The user rewound the turn with this title. `lines` has one line about each file. `is_undone` says whether the
     /// turns were also taken out of the conversation, by `/undo`.
     Rewound { title: String, lines: Vec<String>, is_undone: bool },
-    /// A command of this turn did something that no rewind takes back, begins or has ended. `noted` is told the number
-    /// of the last change when this is on disk.
-    Note { of: TurnId, said: Said, noted: Option<oneshot::Sender<u32>> },
+    /// A command of this turn did something that no rewind takes back, begins or has ended. `noted` is told the present
+    /// moment when this is on disk.
+    Note { of: TurnId, said: Said, noted: Option<oneshot::Sender<Since>> },
     /// The user has decided on all changes of a file, which a subagent made; see `Record::settle`.
     Settled(PathBuf, Option<Text>),
     /// Asks for the changes of the last turn.
@@ -56,11 +56,10 @@ pub(super) struct LastTurn {
 #[derive(Clone)]
 pub(super) enum ChangedBy {
     Turn(TurnId),
-    /// A command that the model ran in this turn. `since` is the number of the last change that was recorded before the
-    /// command began.
+    /// A command that the model ran in this turn. `since` is when it began.
     Command {
         turn: TurnId,
-        since: u32,
+        since: Since,
     },
     /// The user, by rewinding the turn with this title.
     Rewind(String),
@@ -192,18 +191,20 @@ impl Record {
         let Some(all) = self.checkpoints(conversation) else { return };
         let written = match message {
             KeeperMessage::Begin { by, mut new, kept, ids } => {
-                let (origin, apart) = match by {
+                let origin = match &by {
                     ChangedBy::Turn(turn) => {
-                        (Origin { turn: turn.0, title: prompt, cause: Cause::Edit }, Ok(()))
+                        Origin { turn: turn.0, title: prompt, cause: Cause::Edit }
                     }
-                    ChangedBy::Command { turn, since } => {
-                        let origin = Origin { turn: turn.0, title: prompt, cause: Cause::Command };
-                        let apart = all.set_apart(since, &mut new);
-                        (origin, apart)
+                    ChangedBy::Command { turn, .. } => {
+                        Origin { turn: turn.0, title: prompt, cause: Cause::Command }
                     }
                     ChangedBy::Rewind(title) => {
-                        (Origin { turn, title, cause: Cause::Rewind }, Ok(()))
+                        Origin { turn, title: title.clone(), cause: Cause::Rewind }
                     }
+                };
+                let apart = match by {
+                    ChangedBy::Command { since, .. } => all.set_apart(&origin, since, &mut new),
+                    _ => Ok(()),
                 };
                 let (begun, written) = all.begin(&origin, new);
                 // The task that waits for these numbers may have been stopped.
@@ -223,7 +224,7 @@ impl Record {
                 let origin = Origin { turn: of.0, title: prompt, cause: Cause::Command };
                 let written = all.note(&origin, said);
                 // the task that waits may have been stopped
-                let _ = noted.map(|it| it.send(all.last_change()));
+                let _ = noted.map(|it| it.send(all.since()));
                 written
             }
             KeeperMessage::LastTurn(asked) => {
@@ -382,14 +383,13 @@ impl Keeper {
         let _ = self.messages.send(KeeperMessage::Note { of, said, noted: None });
     }
 
-    /// Notes that a command is about to run. When this returns, the note is on disk. Returns the number of the last
-    /// change that is recorded.
-    pub(super) async fn begun(&self, turn: TurnId) -> u32 {
-        let (of, (noted, last)) = (self.of.unwrap_or(turn), oneshot::channel());
+    /// Notes that a command is about to run, and when. When this returns, the note is on disk.
+    pub(super) async fn begun(&self, turn: TurnId) -> Since {
+        let (of, (noted, since)) = (self.of.unwrap_or(turn), oneshot::channel());
         let message = KeeperMessage::Note { of, said: Said::Begun, noted: Some(noted) };
         // the agent may have ended, which records no change any more
         let is_sent = self.messages.send(message).is_ok();
-        if is_sent { last.await.unwrap_or(u32::MAX) } else { u32::MAX }
+        if is_sent { since.await.unwrap_or(Since::NEVER) } else { Since::NEVER }
     }
 
     pub(super) fn void(&self, id: u32) {

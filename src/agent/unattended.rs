@@ -9,6 +9,7 @@ use crate::conversation::ran::{Exit, Ran, Spent};
 use crate::conversation::report::Show;
 use crate::message::{Block, Role, ToolCall};
 use crate::session::{Phase, Unattended};
+use crate::store::Store;
 use crate::tool::submit_plan;
 
 /// Sends a message and begins a turn that nobody attends.
@@ -37,16 +38,28 @@ pub(super) fn end(agent: &mut Agent) {
     let mut ran = result(conversation, &ended);
     let changes = files.record.last_turn();
     let (desk, screen) = (desk.clone(), conversation.screen());
+    let open = conversation.store.as_ref().map(Store::open_elsewhere).unwrap_or_default();
     tokio::spawn(async move {
         if let Some(LastTurn { changes, notes }) = changes.await {
             ran.gaps = command_changes::told(&desk.root, notes.iter()).await;
             if let Some((blobs, changes)) = changes {
                 ran.files = changed::files(&desk, &blobs, &changes).await;
             }
+            if let (false, Some(name)) = (ran.files.is_empty(), open.first()) {
+                ran.gaps.push(open_elsewhere(name));
+            }
         }
         // the send fails only when nobody listens any more
         let _ = screen.send(Show::Ran(Box::new(ran)));
     });
+}
+
+/// What the user is told if a Neovim has the project open, whose buffers a run does not know.
+fn open_elsewhere(name: &str) -> String {
+    format!(
+        "A Neovim has this project open, with the conversation `{name}`. This run has changed the files on disk. If a \
+         buffer there has unsaved changes of such a file, compare the two before you write the buffer: `:help W12`."
+    )
 }
 
 fn result(conversation: &Conversation, ended: &Unattended) -> Ran {

@@ -8,6 +8,7 @@ mod note;
 #[cfg(test)]
 mod tests;
 
+pub use apart::Since;
 pub use blobs::{Blobs, Content};
 pub use change::{BlobName, Cause, Change, FileMode, IndexEntry, Kept, New, Staged, State};
 pub use note::{Gap, Note, Said};
@@ -34,6 +35,8 @@ const ALL: u64 = 500_000_000;
 /// The most turns that are kept. Nobody reads a longer list.
 const ENTRIES: usize = 200;
 
+/// The end of the names of folders with checkpoints.
+const ENDING: &str = ".checkpoints";
 const LOG: &str = "changes";
 
 /// The turn or rewind to which changes belong.
@@ -69,7 +72,7 @@ pub struct Checkpoints {
 impl Store {
     /// The checkpoints of this session.
     pub fn checkpoints(&self) -> Checkpoints {
-        let dir = self.dir.join(format!("{}.checkpoints", self.name));
+        let dir = self.dir.join(format!("{}{ENDING}", self.name));
         Checkpoints::open(self.disk.clone(), dir, &self.root)
     }
 }
@@ -77,7 +80,7 @@ impl Store {
 impl Project {
     /// Copies the checkpoints of the turns 1 to `turns` from one session to another.
     pub fn copy_checkpoints(&self, from: &SessionId, to: &SessionId, turns: u32) -> io::Result<()> {
-        let [from, to] = [from, to].map(|it| self.dir.join(format!("{it}.checkpoints")));
+        let [from, to] = [from, to].map(|it| self.dir.join(format!("{it}{ENDING}")));
         let old = Checkpoints::read(self.disk.clone(), from, &self.root);
         let kept: Vec<Change> = old.changes.iter().filter(|it| it.turn <= turns).cloned().collect();
         let mut new = Checkpoints::read(self.disk.clone(), to, &self.root);

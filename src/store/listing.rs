@@ -1,16 +1,16 @@
 //! The sessions of a project as a picker shows them. If a session's file is not in the index, the beginning of the file
 //! is read. A search for a text reads all files completely.
 
-use super::disk;
 use super::disk::is_name;
 use super::head::{Head, add_journal, read_head};
 use super::index::Index;
+use super::lock;
 use super::open::Project;
 use crate::event::{Parent, SessionId};
 use crate::message::{Block, CallId, Role};
 use crate::session::{Session, title};
 use std::collections::HashSet;
-use std::fs::{self, Metadata, TryLockError};
+use std::fs::{self, Metadata};
 use std::time::{Duration, SystemTime};
 
 /// The most characters that are shown of a line that contains the searched text, and how many of them are before the
@@ -131,8 +131,7 @@ impl Project {
 
     /// Whether another program has the session open.
     pub fn is_locked(&self, name: &str) -> bool {
-        let lock = disk::open(&self.dir().join(format!("{name}.lock")));
-        lock.is_ok_and(|it| matches!(it.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        lock::is_held(self.dir(), name)
     }
 }
 

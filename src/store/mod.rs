@@ -14,6 +14,7 @@ mod images;
 mod index;
 mod journal;
 mod listing;
+mod lock;
 mod open;
 pub mod measures;
 mod reading;
@@ -338,6 +339,13 @@ impl Store {
     /// The path of the session's file.
     pub fn path(&self) -> PathBuf {
         self.dir.join(format!("{}.json", self.name))
+    }
+
+    /// The names of the project's sessions that are open in a Neovim, unless it has started this program.
+    pub fn open_elsewhere(&self) -> Vec<String> {
+        let own = std::env::var("NVIM").unwrap_or_default();
+        let open = lock::in_neovims(&self.dir).into_iter();
+        open.filter(|it| it.0 != self.name && it.1.server != own).map(|it| it.0).collect()
     }
 
     /// Whether the project has another session on disk.

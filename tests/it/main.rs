@@ -106,6 +106,7 @@ mod revive;
 mod rewind;
 mod rules;
 mod run;
+mod run_beside;
 mod run_ends;
 mod run_nvim;
 mod run_options;

@@ -17,6 +17,7 @@ pub(in crate::agent) fn short(said: &Said) -> &'static str {
         Said::Moved { .. } => "HEAD moved",
         Said::Unfinished { .. } => "began a git operation",
         Said::Branch { .. } | Said::Branches(_) => "changed branches",
+        Said::Gap(Gap::Beside) => "maybe changes of others",
         Said::Gap(_) | Said::Begun | Said::Over => "changes may be missing",
     }
 }
@@ -117,6 +118,9 @@ fn missing(gap: Gap) -> String {
              {changed} of them were compared."
         ),
         Gap::Name => "The diff lacks the change of a file whose name is not UTF-8.".to_owned(),
+        Gap::Beside => "Another conversation of this project ran a command at the same time. What that command changed \
+            may be among the changes of this turn."
+            .to_owned(),
         Gap::Job => "The diff may lack what a background job changed after its call was answered."
             .to_owned(),
     }

@@ -56,6 +56,8 @@ pub enum Gap {
     Many,
     /// The command changed a file whose name is not UTF-8.
     Name,
+    /// A command of another conversation ran at the same time, so its changes may be among those of this one.
+    Beside,
     /// A background job ran, which may have changed files after its call.
     Job,
 }

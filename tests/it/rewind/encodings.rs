@@ -63,3 +63,56 @@ fn a_rewind_restores_files_of_other_encodings_that_edits_and_commands_changed() 
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
 }
+
+/// The preview says that later changes are kept only if there are some, whatever the bytes of the file are.
+#[test]
+fn a_rewind_speaks_of_later_changes_only_if_there_are_some() {
+    let utf16 = |it: &str, is_big: bool| -> Vec<u8> {
+        let units = std::iter::once(0xfeff_u16).chain(it.encode_utf16());
+        units.flat_map(|it| if is_big { it.to_be_bytes() } else { it.to_le_bytes() }).collect()
+    };
+    let text = "one\ncaf\u{e9}\nthree\nfour\nfive\nsix\n";
+    let files: Vec<(&str, Vec<u8>)> = vec![
+        ("plain", text.into()),
+        ("wide", utf16(text, false)),
+        ("wide-big", utf16(text, true)),
+        ("wide-dos", utf16(&text.replace('\n', "\r\n"), false)),
+        ("latin", text.chars().map(|it| it as u8).collect()),
+        ("bom", format!("\u{feff}{text}").into()),
+        ("dos", text.replace('\n', "\r\n").into()),
+        ("bom-dos", format!("\u{feff}{}", text.replace('\n', "\r\n")).into()),
+        ("cut", text.trim_end().into()),
+        ("cut-dos", text.trim_end().replace('\n', "\r\n").into()),
+    ];
+    for later in [false, true] {
+        let scene = Scene::start(|it| {
+            let it = it.config("{ mode = 'auto' }").size(120, 40);
+            files.iter().fold(it, |it, (name, bytes)| it.file(name, bytes))
+        });
+        let edits = files.iter().fold(Reply::new(), |reply, (name, _)| {
+            reply.call(name, "edit", edit(name, &[("three", "3\u{e9}")]))
+        });
+        scene.ask(edits);
+        scene.server.reply(Reply::said("Done."));
+        scene.wait_idle("Done.");
+        scene.nvim.keys(":Caliban accept all<CR>");
+        scene.wait_hunks(0);
+        let mut said = "";
+        if later {
+            said = ", with the later changes kept";
+            for (name, _) in &files {
+                scene.nvim.keys(&format!(":edit {name}<CR>1GAmine<Esc>:write<CR>"));
+            }
+        }
+        preview(&scene, "1");
+        let mut names: Vec<&str> = files.iter().map(|it| it.0).collect();
+        names.sort_unstable();
+        let wanted: Vec<String> =
+            names.iter().map(|it| format!("diff {it} is restored{said}")).collect();
+        assert_eq!(heads(&scene).trim_end(), wanted.join("\n"));
+        take_all_back(&scene);
+        for (name, bytes) in files.iter().filter(|_| !later) {
+            assert_eq!(&std::fs::read(scene.nvim.setup.path(name)).unwrap(), bytes, "{name}");
+        }
+    }
+}
