@@ -21,7 +21,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The branches of worktrees begin with this.
-const BRANCH: &str = "caliban/";
+pub const BRANCH: &str = "caliban/";
 /// The most bytes of a worktree's name, without its number.
 const LONGEST: usize = 60;
 /// The most characters of a commit's title.

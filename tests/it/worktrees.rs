@@ -9,6 +9,7 @@ use crate::kit::setup::{Setup, kill};
 use crate::review::scene::{Scene, edit, nine, write};
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -333,4 +334,53 @@ fn a_task_in_a_worktree_is_refused_if_the_project_is_no_repository() {
     scene.ask_until(Reply::said("I see."), "I see.");
     let answer = scene.answer(2, "t1");
     assert!(answer.starts_with("The subagent could not begin: git: "), "{answer}");
+}
+
+/// A buffer has no permissions, so those that a command changed in a worktree stay on its branch: alone, with the text, of
+/// a new file and of a renamed one.
+#[test]
+fn permissions_that_a_worktree_changed_are_named_and_kept_on_the_branch() {
+    for mode in ["auto", "ask"] {
+        let server = Server::start();
+        let setup =
+            Setup::new().file("alone.sh", nine()).file("both.sh", nine()).file("off.sh", nine());
+        let setup = committed(setup.file("old.sh", nine()).mode("off.sh", 0o755));
+        let setup =
+            setup.config(&format!("{{ mode = '{mode}' }}")).size(160, 40).anthropic(&server);
+        let nvim = Nvim::start(&setup);
+        server.reply(Reply::new().call("t1", "task", task()));
+        let command = "chmod 755 alone.sh both.sh old.sh; mv old.sh moved.sh; chmod 644 off.sh; sed -i s/l2/L2/ both.sh; \
+            echo n >new.sh; chmod 755 new.sh";
+        server
+            .reply_to(has_got(0), Reply::new().call("s1", "shell", json!({ "command": command })));
+        server.reply_to(has_got(1), Reply::said("Built."));
+        server.reply(Reply::said("It is done."));
+        nvim.keys(":Caliban ask please<CR>");
+        if mode == "ask" || !sandbox::is_full() {
+            nvim.wait_question();
+            nvim.keys(":Caliban approve<CR>");
+        }
+        nvim.wait_transcript("It is done.");
+        nvim.wait_phase("idle");
+        nvim.keys(":Caliban accept all<CR>");
+        let all = server.requests();
+        let answer = all.last().unwrap().answer("t1");
+        let left = [
+            "`alone.sh`, which is executable there",
+            "`both.sh`, which is executable there",
+            "`moved.sh`, which is executable there",
+            "`new.sh`, which is executable there",
+            "`off.sh`, which is not executable there",
+        ];
+        for it in left {
+            assert!(answer.contains(it), "{mode}: {it}: {answer}");
+            assert!(nvim.transcript().contains(it), "{mode}: {it}");
+        }
+        let tree = git(&setup, &["ls-tree", "-r", "caliban/main-task"]);
+        let modes = |it: &str| tree.lines().filter(|line| line.starts_with(it)).count();
+        assert_eq!((modes("100755"), modes("100644")), (4, 1), "{mode}: {tree}");
+        nvim.wait(|it| it.setup.on_disk("new.sh").is_some(), "the accepted file");
+        let bits = setup.path("alone.sh").metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(bits, 0o644, "{mode}");
+    }
 }

@@ -38,8 +38,11 @@ impl Modules {
             let found = files::walked(reach, &it.path).filter(|it| it.len() <= room)?;
             room -= found.len();
             let files = found.into_iter().map(|it| (it.clone(), Stamp::of(&it))).collect();
-            let log = head::log(&it.path).map(|it| Stamp::of(&it));
-            let head = (head::branch_in_file(&it.path), log);
+            // without this, a submodule that is not checked out would have the state of the project
+            let is_there = it.path.join(".git").symlink_metadata().is_ok();
+            let at = Some(&it.path).filter(|_| is_there);
+            let log = at.and_then(|it| head::log(it)).map(|it| Stamp::of(&it));
+            let head = (at.and_then(|it| head::branch_in_file(it)), log);
             Some((it.path, State { commit: it.commit, head, files }))
         };
         Modules(all.into_iter().filter_map(of).collect())

@@ -118,7 +118,7 @@ impl File {
                 return format!("is renamed back from {}, but its text stays: {why}", name(from));
             }
             (Some(why), ..) => return format!("is not changed: {why}"),
-            _ if self.is_unchanged() => return "is as it was before".to_owned(),
+            _ if self.is_unchanged() => return "has nothing to take back".to_owned(),
             (_, Some(_), was, _) if was.is_file() && self.was_mode.is_none() => {
                 "is created again".to_owned()
             }
@@ -392,7 +392,10 @@ fn take_content_back(file: &mut File, blobs: &Blobs, change: &Change, git: &Git)
         (Content::Text(before), Content::Text(after), Content::Text(now)) => {
             // where both texts changed the same lines, the merge keeps the current text
             let merged = edit::merge(after, before, now);
-            if merged.text == *now {
+            if merged.text == *now && edit::merge(before, after, now).conflicts == 0 {
+                // somebody has taken the change back already, and changed other lines
+                return;
+            } else if merged.text == *now {
                 file.skipped = Some("the same lines changed later".to_owned());
                 return;
             }

@@ -117,7 +117,13 @@ impl Checkpoints {
             } else if let Some(at) = new.iter().position(|it| *it.path == *change.path)
                 && !joined.contains(&*change.path)
             {
-                if let Some(before) = applied([&own, blobs], change, &new[at].before) {
+                if matches!(new[at].before, Kept::Lost(_)) {
+                    // without the earlier text, only the whole difference can be the other call's
+                    if new[at].after == *change.sides().1 {
+                        let after = new[at].after.clone();
+                        add(&mut new[at], change, after);
+                    }
+                } else if let Some(before) = applied([&own, blobs], change, &new[at].before) {
                     add(&mut new[at], change, before);
                 } else {
                     new[at] = whole[at].clone();
@@ -180,7 +186,7 @@ fn rename(new: &mut [New], from: &Path, to: &Path) {
 /// `blobs`.
 fn applied([own, blobs]: [&Blobs; 2], change: &Change, now: &Kept) -> Option<Kept> {
     let (before, after) = change.sides();
-    if now == before || now == after || matches!(now, Kept::Lost(_)) {
+    if now == before || now == after {
         return kept(own, &blobs.read(after).ok()?);
     }
     let content = match (blobs.read(before).ok()?, blobs.read(after).ok()?, own.read(now).ok()?) {

@@ -227,3 +227,46 @@ fn an_unsaved_session_has_no_checkpoints() {
     scene.nvim.keys(":Caliban rewind<CR>");
     scene.nvim.wait_screen("This conversation is never saved, so it cannot");
 }
+
+/// The user has taken the edit back by hand and changed another line, or a command has done so. Nobody has changed the
+/// lines of the edit in another way.
+#[test]
+fn an_edit_that_was_taken_back_by_hand_is_not_said_to_have_changed_later() {
+    let scene = two_accepted();
+    let text = nine().replace("l5", "mine");
+    fs::write(scene.nvim.setup.path("a.txt"), &text).unwrap();
+    scene.nvim.keys(":checktime<CR>");
+    preview(&scene, "1");
+    assert_eq!(super::kinds::heads(&scene), "diff a.txt has nothing to take back\n");
+    scene.nvim.keys("a");
+    scene.nvim.wait_screen("Nothing was taken back");
+    assert_eq!(scene.on_disk("a.txt"), Some(text));
+}
+
+/// The user accepts an edit while a command runs, which finds it on disk, and changes another line later.
+#[test]
+fn an_edit_that_was_accepted_while_a_command_ran_is_taken_back() {
+    let scene = Scene::start(|it| {
+        it.file("a.txt", nine()).file("b.txt", nine()).file(".gitignore", "started\ngo\n")
+    });
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
+    scene.wait_pending(1);
+    // the user writes a message, so the turn goes on while the edit is under review
+    let command = "touch started; until [ -e go ]; do sleep 0.02; done; echo x >>b.txt";
+    scene.server.reply(Reply::new().call("s1", "shell", json!({ "command": command })));
+    scene.nvim.keys(":Caliban steer go on<CR>");
+    scene.nvim.wait_question();
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.nvim.wait(|it| it.setup.path("started").exists(), "the start of the command");
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene
+        .nvim
+        .wait(|_| scene.on_disk("a.txt") == Some(nine().replace("l2", "L2")), "the edit on disk");
+    scene.server.reply(Reply::said("I see."));
+    fs::write(scene.nvim.setup.path("go"), "").unwrap();
+    scene.wait_idle("I see.");
+    scene.nvim.keys(":edit a.txt<CR>5GAmine<Esc>:write<CR>");
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l5", "l5mine")));
+    assert_eq!(scene.on_disk("b.txt"), Some(nine()));
+}

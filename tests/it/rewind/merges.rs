@@ -7,8 +7,11 @@ use std::fs;
 
 /// The branch `other` has changed the fifth line of `a.txt`.
 fn diverged() -> Scene {
-    let scene =
-        Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }").size(160, 40));
+    diverged_in(MODE)
+}
+
+pub(super) fn diverged_in(config: &str) -> Scene {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(config).size(160, 40));
     git(&scene, &["init", "-qb", "main"]);
     git(&scene, &["config", "user.name", "me"]);
     git(&scene, &["config", "user.email", "me@example.org"]);

@@ -188,6 +188,11 @@ fn a_rewind_changes_no_repository_within_the_project_but_takes_edits_back() {
     git(&scene, &["init", "-qb", "main"]);
     inner(&scene, "sub");
     git(&scene, &["add", "sub", "a.txt"]);
+    // a submodule that is not checked out
+    let commit = git_says(&scene, &["-C", "sub", "rev-parse", "HEAD"]);
+    let entry = format!("160000,{},far", commit.trim());
+    git(&scene, &["update-index", "--add", "--cacheinfo", &entry]);
+    fs::create_dir(scene.nvim.setup.path("far")).unwrap();
     git(&scene, &["commit", "-qm", "begin"]);
     inner(&scene, "own");
     inner(&scene, "same");
@@ -197,7 +202,7 @@ fn a_rewind_changes_no_repository_within_the_project_but_takes_edits_back() {
         edit("a.txt", &[("l2", "L2")]),
     ));
     let command = "cd sub; echo more >>s.txt; git commit -qam inner; cd ..; echo n >own/new; git clone -q same copy; \
-        sed -i s/l8/L8/ a.txt; ls same";
+        sed -i s/l8/L8/ a.txt; ls same; git commit -q --allow-empty -m more";
     super::commands::run_command(&scene, command);
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_hunks(0);
