@@ -13,7 +13,7 @@ use crate::message::{
 use crate::reach::Reading;
 use crate::session::{Entry, Input, Session};
 use crate::store::tally::{Count, Tally};
-use crate::text::{Text, reviewed_hunks};
+use crate::text::Text;
 use crate::tool::{self, Arrival, Call, Desk, Ran, Resolved, Unreadable};
 use futures::FutureExt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -208,19 +208,6 @@ async fn place(job: Job, turn: TurnId, calls: &[Arc<Call>], stopped: watch::Rece
     }
 }
 
-/// The number of hunks in each part of a proposal, which the verdicts count too; empty if there are more than `COMPARED`
-/// parts.
-fn counts(proposal: &Proposal) -> Vec<u32> {
-    if proposal.parts.len() > COMPARED {
-        return Vec::new();
-    }
-    let count = |(before, after): &(Option<Text>, Text)| {
-        let hunks = reviewed_hunks(before.as_ref().unwrap_or(&Text::default()), after).len().max(1);
-        u32::try_from(hunks).unwrap_or(u32::MAX)
-    };
-    proposal.steps().iter().map(count).collect()
-}
-
 impl Job {
     /// Stores the content of the proposals' files, then sends the proposals to the editor.
     async fn proposed(&self, turn: TurnId, proposals: &[Proposal]) -> Vec<Arrival> {
@@ -367,7 +354,7 @@ impl Job {
     /// text. Returns the file's path.
     fn entered(&self, turn: TurnId, proposal: Proposal, text: Option<Text>, hunks: u32) -> PathBuf {
         let mut diffs = self.diffs(&proposal).into_iter();
-        let mut counts = counts(&proposal).into_iter();
+        let mut counts = proposal.counts(COMPARED).into_iter();
         let Proposal { parts, path, before, after, whole, .. } = proposal;
         let is_empty = before.is_none() && after.content.is_empty();
         let what = |count| match whole {
@@ -440,7 +427,9 @@ impl Job {
             }
             return;
         }
+        let counts = proposal.counts(COMPARED);
         for (n, part) in parts.iter().enumerate() {
+            let own = counts.get(n).filter(|_| parts.len() > 1);
             let Some(it) = open.iter_mut().find(|it| it.call == part.call) else { continue };
             let mut sentence = edit::written(&self.shown(path), unsaved, self.unattended);
             if !part.note.is_empty() {
@@ -452,7 +441,11 @@ impl Job {
             it.sentences.push(sentence);
             it.files.push((path.clone(), unsaved.is_empty()));
             let is_empty = proposal.before.is_none() && after.content.is_empty();
-            let made = if is_empty { Awaited::EMPTY } else { Awaited::hunks(hunks) };
+            let made = if is_empty {
+                Awaited::EMPTY
+            } else {
+                Awaited::hunks(own.copied().unwrap_or(hunks))
+            };
             it.made = it.made.plus(made);
             if it.unsaved.is_empty() {
                 unsaved.clone_into(&mut it.unsaved);
@@ -482,8 +475,8 @@ impl Job {
     }
 
     fn unchanged(&self, turn: TurnId, call: &CallId) {
-        let text = "The text stays as it is: there is nothing to change.".to_owned();
-        let answer = ToolAnswer::done(call, text, "no change");
+        let text = "The text stays as it is: there is nothing to change.";
+        let answer = ToolAnswer::done(call, text.to_owned(), "no change");
         let _ = self.results.send(Input::Answered { turn, answer });
     }
 

@@ -3,7 +3,7 @@
 use super::back::Back;
 use super::chunk::Chunk;
 use crate::message::CallId;
-use crate::text::Text;
+use crate::text::{Text, reviewed_hunks};
 use std::path::{Path, PathBuf};
 
 /// One edit of a tool call. A call is a list of edits, each applied to the result of the edit before it. Either all
@@ -120,6 +120,18 @@ impl Proposal {
         }
         texts.reverse();
         texts
+    }
+
+    /// The number of hunks in each part, which the verdicts count too; empty if there are more than `most` parts.
+    pub fn counts(&self, most: usize) -> Vec<u32> {
+        if self.parts.len() > most {
+            return Vec::new();
+        }
+        let count = |(before, after): &(Option<Text>, Text)| {
+            let before = before.clone().unwrap_or_default();
+            u32::try_from(reviewed_hunks(&before, after).len().max(1)).unwrap_or(u32::MAX)
+        };
+        self.steps().iter().map(count).collect()
     }
 
     /// The texts before and after each part. A text before a part is `None` if there was no file.

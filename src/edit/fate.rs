@@ -63,6 +63,8 @@ pub enum Since {
     Same,
     /// They are neither the proposed lines nor the old lines.
     Edited,
+    /// A formatter has changed them.
+    Formatted,
     /// They are the opposite: the file has the proposed lines of a rejected hunk or of one that a program took away, or
     /// the old lines of an accepted hunk or of one that the user left.
     Reversed,

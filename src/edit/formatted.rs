@@ -1,10 +1,10 @@
 //! After a review, finds the changed hunks that only a formatter changed: the editor has seen a formatter change them,
 //! or they differ from the proposal only in blanks.
 
-use super::fate::{Fate, Outcome, Revision};
+use super::fate::{Decided, Fate, Outcome, Revision, Since};
 use super::merge::merge;
 use super::sides::{Sides, span};
-use crate::text::{Text, reviewed_hunks};
+use crate::text::{Text, diff_lines, reviewed_hunks};
 
 /// A formatter's change of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,36 @@ pub(super) fn tell_apart(
         let only_blanks = !is_of_blanks && without_blanks(now) == without_blanks(expected);
         if now == expected || only_blanks {
             decided.fate = Fate::Formatted;
+        }
+    }
+}
+
+/// Finds the decided hunks whose lines only a formatter has changed since: between the formatter's changes, the user has
+/// changed nothing but put back old lines of hunks. `parts` is in the order of the model's edits.
+pub fn formatted_since(
+    outcome: &mut Outcome,
+    parts: &[Revision<'_>],
+    settled: &Text,
+    formattings: &[Formatting],
+) {
+    let ([first, ..], [.., last]) = (parts, parts) else { return };
+    let is_meant = |it: &Decided| it.since == Since::Edited;
+    if formattings.is_empty() || !outcome.hunks.iter().any(is_meant) {
+        return;
+    }
+    let base: Vec<&str> = first.before.lines().collect();
+    let hunks = reviewed_hunks(first.before, last.after);
+    let olds: Vec<&[&str]> = hunks.iter().map(|it| &base[span(&it.old)]).collect();
+    let is_rejection = |from: &Text, to: &Text| {
+        let (from, to): (Vec<&str>, Vec<&str>) = (from.lines().collect(), to.lines().collect());
+        let mut changes = diff_lines(from.iter().copied(), to.iter().copied()).into_iter();
+        changes.all(|it| olds.contains(&&to[span(&it.new)]))
+    };
+    let befores = formattings.iter().map(|it| &it.before).chain([settled]);
+    let afters = [last.after].into_iter().chain(formattings.iter().map(|it| &it.after));
+    if afters.zip(befores).all(|(from, to)| is_rejection(from, to)) {
+        for it in outcome.hunks.iter_mut().filter(|it| is_meant(it)) {
+            it.since = Since::Formatted;
         }
     }
 }

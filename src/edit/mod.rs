@@ -32,7 +32,7 @@ pub use change::{Change, Edit, Part, Proposal, Replacement, Whole};
 pub use chunk::Chunk;
 pub use decision::{Decision, Reason, decisions, follow, reasons};
 pub use fate::{Decided, Fate, Outcome, Revision, Since};
-pub use formatted::Formatting;
+pub use formatted::{Formatting, formatted_since};
 pub use ladder::Rung;
 pub use merge::{Merged, merge};
 pub use misfit::Misfit;

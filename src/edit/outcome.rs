@@ -251,7 +251,7 @@ impl Reported {
     }
 }
 
-/// The fates in the order in which they are counted. `Edited` counts as `Same`.
+/// The fates in the order in which they are counted. `Edited` and `Formatted` count as `Same`.
 const ORDER: [(Fate, Since); 14] = [
     (Fate::Kept, Since::Same),
     (Fate::Kept, Since::Reversed),
@@ -295,10 +295,13 @@ fn fate_words(hunk: &Decided) -> (&'static str, &'static str) {
     match (hunk.fate, hunk.since) {
         (Fate::Kept, Since::Edited) => ("accepted, then edited", ", now reads"),
         (Fate::Undone, Since::Edited) => ("rejected, then edited", ", now reads"),
-        (Fate::Reverted | Fate::Thrown, Since::Edited) => {
+        (Fate::Undone, Since::Formatted) => ("rejected, then formatted", ", now reads"),
+        (Fate::Reverted | Fate::Thrown, Since::Edited | Since::Formatted) => {
             (counted(hunk.fate, hunk.since), ", now reads")
         }
-        (Fate::Left, Since::Same | Since::Edited) => ("not decided on", ", now reads"),
+        (Fate::Left, Since::Same | Since::Edited | Since::Formatted) => {
+            ("not decided on", ", now reads")
+        }
         (Fate::Undone, Since::Same) => ("rejected", ", reads as before"),
         (Fate::Reverted | Fate::Thrown, Since::Same)
         | (Fate::Kept | Fate::Left, Since::Reversed) => {
@@ -309,7 +312,9 @@ fn fate_words(hunk: &Decided) -> (&'static str, &'static str) {
         }
         (Fate::Kept, Since::Same) => ("accepted", ""),
         (Fate::Part, _) => ("accepted in part", ", now reads"),
-        (Fate::Formatted, _) => ("accepted and formatted", ", now reads"),
+        (Fate::Kept, Since::Formatted) | (Fate::Formatted, _) => {
+            ("accepted and formatted", ", now reads")
+        }
         (Fate::Reworked, _) => ("reworked", ", now reads"),
         (Fate::Superseded, _) => ("changed again by a later edit", ", now reads"),
     }

@@ -12,6 +12,7 @@ mod law;
 mod merges;
 mod moved;
 mod one;
+mod reviews;
 mod together;
 mod turns;
 mod writers;

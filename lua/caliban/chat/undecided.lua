@@ -48,7 +48,7 @@ function M.words(chat, call, waits)
       verdict.add(r, of, decided)
     end
   end
-  local pending = require('caliban.review.whole').counted(counts)
+  local pending = require('caliban.review.whole_words').counted(counts)
   if pending == '' then
     return nil
   end

@@ -58,7 +58,7 @@ local function chosen(opts)
     require('caliban.review.decision').chosen(opts, require('caliban.review').open()), {}, nil
   for _, r in ipairs(open) do
     local first, last = decision.rows(r, opts)
-    local title = r.whole and require('caliban.review.whole').line(r) or nil
+    local title = r.whole and require('caliban.review.whole_words').line(r) or nil
     local whole = title and (#pending.list(r) == 0 or opts.scope == 'file' or opts.scope == 'all')
     local hunks = first and last and algebra.take(pending.list(r), first, last) or {}
     if (whole or #hunks > 0) and (session or r.session) == r.session then

@@ -140,9 +140,13 @@ local function apply(steps)
       ok = err == nil
     else
       diagnosed.remember(r, step.fit.plan.lines)
-      ok, err = tracking.edit(r, function()
-        entry.apply(r, step.fit.plan)
-      end, step.fit.plan.after)
+      err = step.fit.plan.revives and whole.withdraw(r) or nil
+      ok = err == nil
+      if ok then
+        ok, err = tracking.edit(r, function()
+          entry.apply(r, step.fit.plan)
+        end, step.fit.plan.after)
+      end
     end
     if not ok then
       if not p.whole then
@@ -155,7 +159,7 @@ local function apply(steps)
   end
   for _, step in ipairs(steps) do
     entry.entered(step.r, step.fit.p, step.fit.plan)
-    if step.fit.p.create and #step.fit.plan.edits == 0 then
+    if step.fit.p.create and not step.fit.plan.revives and #step.fit.plan.edits == 0 then
       whole.offer(step.r, step.fit.p)
     end
   end

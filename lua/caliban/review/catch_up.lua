@@ -6,6 +6,7 @@ local api = vim.api
 local arrival = require('caliban.review.arrival')
 local bytes = require('caliban.editor.bytes')
 local file = require('caliban.editor.file')
+local on_disk = require('caliban.review.on_disk')
 local registry = require('caliban.review.registry')
 local stood = require('caliban.review.stood')
 local written = require('caliban.editor.written')
@@ -26,17 +27,18 @@ local function shows_file(buf)
     and not file.is_renamed(buf)
 end
 
+--- The open review of a buffer.
 ---@param buf integer
----@return boolean
-local function is_reviewed(buf)
+---@return caliban.Review?
+local function reviewed(buf)
   local r = registry.of(buf)
-  return r ~= nil and r.open
+  return r and r.open and r or nil
 end
 
 --- Notes what stands in a buffer and its file, unless a review knows it.
 ---@param buf integer
 local function note(buf)
-  if shows_file(buf) and not is_reviewed(buf) then
+  if shows_file(buf) and not reviewed(buf) then
     stood.note(buf)
   end
 end
@@ -59,10 +61,12 @@ local function catch_up(buf)
     return
   end
   due[buf] = nil
+  local r = is_file and reviewed(buf)
   if not is_file then
     return
-  elseif is_reviewed(buf) then
+  elseif r then
     write_guard.look(buf)
+    on_disk.follow(r)
   elseif vim.bo[buf].modified then
     stood.merge(buf)
   elseif rereads(buf) then

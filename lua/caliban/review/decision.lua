@@ -7,6 +7,7 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdicts = require('caliban.review.verdict')
 local whole = require('caliban.review.whole')
+local words = require('caliban.review.whole_words')
 
 ---@class caliban.Choice
 ---@field scope? 'hunk'|'file'|'all'|'range'
@@ -194,11 +195,11 @@ function M.choose(verdict, opts, chosen, look)
     local but = unsaved > 0
         and (', %d file%s not saved'):format(unsaved, unsaved == 1 and '' or 's')
       or ''
-    return ('%d files: %s %sed%s'):format(#lines, whole.counted(decided), verdict, but)
+    return ('%d files: %s %sed%s'):format(#lines, words.counted(decided), verdict, but)
   elseif #chosen == 0 then
     return 'Nothing is under review here.'
   end
-  local none = whole.counted(decided) == '' and not failed
+  local none = words.counted(decided) == '' and not failed
   return lines[1], none and #lines == 0
 end
 

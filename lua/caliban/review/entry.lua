@@ -20,6 +20,7 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field hunks caliban.Hunks the pending hunks after the change
 ---@field after caliban.Rope the lines after the change
 ---@field replaces boolean whether the buffer's text has to be removed first, because its file is gone
+---@field revives boolean whether the model writes a file that it has deleted: the change is one of the former text
 
 --- Whether the buffer and its hunks are unchanged since the plan was made.
 ---@param plan caliban.Plan
@@ -151,6 +152,14 @@ local function current(p, buf, text, open)
   return long.hash(text) == p.sha
 end
 
+--- The hunk that writes a whole text in place of another one.
+---@param hunk? caliban.WireHunk the hunk of the new file; nil if the file is to be empty
+---@param count integer the number of lines of the other text
+---@return caliban.WireHunk[]
+local function over(hunk, count)
+  return { { start = 0, count = count, n = hunk and hunk.n or 0, text = hunk and hunk.text or '' } }
+end
+
 --- Plans how a proposal changes a buffer. Works in slices, so the buffer may have changed when the
 --- function returns.
 ---@param p caliban.WireProposal
@@ -165,10 +174,12 @@ function M.plan(p, buf, r)
   if not replaces then
     lines, text = long.read(buf)
   end
-  local fits = p.binary or replaces or current(p, buf, text, r ~= nil)
+  local revives = require('caliban.review.whole').is_over(p, r)
+  local fits = p.binary or replaces or revives or current(p, buf, text, r ~= nil)
   local count = math.max(#p.hunks, 1)
   local key = require('caliban.review.verdict').new_keys(count)
-  local edits = fits and long.edits(p.hunks, lines, key) or nil
+  local hunks = revives and over(p.hunks[1], #lines) or p.hunks
+  local edits = fits and long.edits(hunks, lines, key) or nil
   if not api.nvim_buf_is_loaded(buf) or api.nvim_buf_get_changedtick(buf) ~= tick then
     return nil
   elseif not edits then
@@ -196,6 +207,7 @@ function M.plan(p, buf, r)
     hunks = long.stacked(lines, edits, not replaces and was or nil),
     after = long.after(lines, edits),
     replaces = replaces,
+    revives = revives,
   }
 end
 

@@ -12,6 +12,7 @@ local diagnosed = require('caliban.review.diagnosed')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
 local named = require('caliban.review.named')
+local on_disk = require('caliban.review.on_disk')
 local returned = require('caliban.review.returned')
 local write_guard = require('caliban.review.write_guard')
 local listeners = require('caliban.review.listeners')
@@ -156,7 +157,7 @@ local function protect(r)
       return text:format(named.shown(r), waits)
     end,
     written = function(past)
-      local line = settlement.written(r, past)
+      local line = on_disk.written(r, past)
       say(line)
       return line ~= nil
     end,
@@ -169,6 +170,7 @@ local function protect(r)
             persist(r)
           end
           say(M.look(r))
+          on_disk.follow(r)
         end
       end)
     end,

@@ -41,27 +41,6 @@ function M.origin(buf, text)
   return disk
 end
 
---- Called after the buffer was written with its pending hunks: notes the text that is now on disk.
----@param r caliban.Review
----@param past boolean whether a write may have bypassed the guard; the file on disk then shows whether the buffer was written
----@return string? a message for the user
-function M.written(r, past)
-  local text = tracking.text(r)
-  if past and (not bytes.has(r.buf, text) or text == r.origin) then
-    return nil
-  end
-  local was = state.on_disk(r)
-  state.written(r, text)
-  if state.on_disk(r) ~= was then
-    local listeners = require('caliban.review.listeners')
-    listeners.tell('looked', r, true)
-    listeners.tell('pending', r, false)
-  end
-  local n = tracking.count(r)
-  local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
-  return past and ('%s was written with %s under review.'):format(named.shown(r), pending) or nil
-end
-
 --- Whether a change on disk is a hunk that the user has rejected. If so, something wrote the buffer
 --- while the hunk was in it, and the write guard did not stop that.
 ---@param r caliban.Review
@@ -77,20 +56,24 @@ end
 ---@param r caliban.Review
 ---@param edits caliban.DiskEdit[]
 ---@param mine string[] the buffer's lines
----@param formats? boolean whether a formatter has made the changes
+---@param by? 'format'|'reject' whether a formatter has made the changes, or the user by a rewind
 ---@return boolean? reworked
-local function make(r, edits, mine, formats)
+local function make(r, edits, mine, by)
   state.count_lost(r, edits, mine)
   local before = tracking.text(r)
-  local thrown, reworked, done = tracking.merge(r, edits, formats)
+  local thrown, reworked, done = tracking.merge(r, edits, by == 'format')
   if not done then
     state.set_clash(r, 'it changed on disk too')
     return
   end
-  if formats then
+  if by == 'format' then
     return tracking.format(r, before, tracking.text(r))
   end
-  verdict.decided(r, 'throw', thrown)
+  verdict.decided(r, by or 'throw', thrown)
+  if by == 'reject' then
+    state.add_rejected(r, thrown)
+    return reworked
+  end
   local back = require('caliban.review.brought_back')
   back.take(r, mine)
   back.note(r, thrown)
@@ -131,8 +114,9 @@ end
 --- Merges the changes of the file on disk into the buffer. If both have changed a line, the buffer's line stays.
 ---@param r caliban.Review
 ---@param why string a value of `v:fcs_reason`
+---@param by? 'reject' whether the user has changed the file by a rewind
 ---@return boolean? reworked whether lines of hunks are others now
-function M.merge(r, why)
+function M.merge(r, why, by)
   if file.is_renamed(r.buf) then
     -- the buffer was not read from the file of its new name
     return
@@ -191,7 +175,7 @@ function M.merge(r, why)
   edits = vim.tbl_filter(function(e)
     return not was_rejected(r, e, mine)
   end, edits)
-  local reworked = make(r, edits, mine)
+  local reworked = make(r, edits, mine, by)
   mark(r, disk, eol)
   if not r.clash and clashes == 0 then
     file.merged(r.buf, stamp)
@@ -225,9 +209,10 @@ end
 
 --- Looks at the file on disk before the user's decision, and merges what another program has changed there.
 ---@param r caliban.Review
+---@param by? 'reject' whether the user has changed the file by a rewind
 ---@return boolean changed
 ---@return boolean? reworked whether lines of hunks are others now
-function M.look(r)
+function M.look(r, by)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(r.buf))
   -- a file that has changed is not deleted
   local is_other = r.binary or r.deleted or r.whole and r.whole.kind == 'delete'
@@ -240,11 +225,11 @@ function M.look(r)
   end
   stamps[r] = stamp
   follow_form(r)
-  if file.disk(r.buf) == r.origin then
+  if file.disk(r.buf) == r.origin and r.clash ~= remains.GONE then
     return false
   end
   require('caliban.review.write_guard').acknowledge(r.buf)
-  return true, M.merge(r, 'changed')
+  return true, M.merge(r, 'changed', by)
 end
 
 --- Writes the buffer, unless its text conflicts with the file on disk or has other unsaved changes
@@ -299,7 +284,7 @@ local function take_over(r, text)
   require('caliban.review.write_guard').acknowledge(r.buf)
   tracking.sync(r)
   local mine = file.lines(r.buf)
-  make(r, merging.merge(merging.split(text), merging.split(disk), mine), mine, true)
+  make(r, merging.merge(merging.split(text), merging.split(disk), mine), mine, 'format')
   state.set_origin(r, disk)
   mark(r, disk, eol)
   file.merged(r.buf, stamp)
@@ -313,7 +298,6 @@ function M.write_pending(r)
   compare(r)
   local disk, was = file.disk(r.buf), tracking.list(r)
   local why = write(r, disk)
-  state.set_unwritten(r, why ~= '')
   if why == '' and api.nvim_buf_is_loaded(r.buf) then
     state.written(r, file.text(r.buf))
     take_over(r, r.origin --[[@as string]])

@@ -41,7 +41,6 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field deleted? boolean whether the user has agreed to the deletion
 ---@field was? string the path before the renaming that the user has agreed to
 ---@field auto boolean auto-edit mode: the pending hunks are written at once
----@field unwritten? boolean whether this has failed
 ---@field attempt? string the agreed text, if the last write of it failed
 ---@field binary boolean whether the file is binary, so that the buffer does not show its bytes
 ---@field created boolean whether the buffer was created for the review
@@ -405,25 +404,11 @@ function M.is_attempt(r, text)
   return r.attempt == text
 end
 
---- Records in auto-edit mode whether the pending hunks could not be written.
----@param r caliban.Review
----@param unwritten boolean
-function M.set_unwritten(r, unwritten)
-  r.unwritten = unwritten
-end
-
---- The word for pending hunks of auto-edit mode: whether they are on disk.
----@param r caliban.Review
----@return string? # nil if the hunks wait for the user's decision
-function M.on_disk(r)
-  return r.auto and (r.unwritten and 'not written' or 'written') or nil
-end
-
 --- Records that the buffer's text was written to disk.
 ---@param r caliban.Review
 ---@param text string
 function M.written(r, text)
-  r.clash, r.origin, r.unwritten, r.attempt = nil, text, false, nil
+  r.clash, r.origin, r.attempt = nil, text, nil
   tracking.set_own(r, false)
 end
 

@@ -11,6 +11,7 @@ local folders = require('caliban.editor.folders')
 local names = require('caliban.editor.name')
 local remains = require('caliban.review.remains')
 local state = require('caliban.review.state')
+local words = require('caliban.review.whole_words')
 
 ---@class caliban.Whole
 ---@field kind 'delete'|'rename'|'create'
@@ -20,68 +21,6 @@ local state = require('caliban.review.state')
 ---@field lines? string[] the lines of the deleted file
 ---@field mode? integer its permissions
 ---@field form? caliban.Form
-
----@param whole caliban.Whole
----@return string
-local function words(whole)
-  if whole.done then
-    local from = ('renamed from %s'):format(file.short(whole.from))
-    return ({ rename = from, create = 'created without text', delete = 'deleted' })[whole.kind]
-  end
-  return whole.to and ('rename to %s'):format(file.short(whole.to))
-    or whole.kind == 'create' and 'create it without text'
-    or 'delete'
-end
-
----@param whole caliban.Whole
----@return string # like `words`, for use within a sentence about the file
-local function words_in_sentence(whole)
-  return whole.to and ('rename it to %s'):format(file.short(whole.to)) or whole.kind .. ' it'
-end
-
---- The header of the file, for the user.
----@param r caliban.Review
----@return string
-function M.title(r)
-  local whole = r.whole --[[@as caliban.Whole]]
-  if whole.done then
-    local from = whole.kind == 'rename' and ' from ' .. file.short(whole.from) or ''
-    local done = { delete = 'deleted', rename = 'renamed', create = 'created' }
-    local without = whole.kind == 'create' and ' without text' or ''
-    return ('Caliban has %s this file%s%s'):format(done[whole.kind], from, without)
-  elseif whole.kind == 'create' then
-    return 'Create this file without text?'
-  end
-  local to = whole.to and ' to ' .. file.short(whole.to) or ''
-  return ('%s this file%s?'):format(whole.kind == 'delete' and 'Delete' or 'Rename', to)
-end
-
---- The number of changes of each kind in words, such as `2 hunks, 1 deletion`. Empty if there are
---- none.
----@param counts { hunk: integer, delete: integer, rename: integer, create: integer }
----@return string
-function M.counted(counts)
-  local parts = {}
-  for _, it in ipairs({
-    { counts.hunk, 'hunk' },
-    { counts.delete, 'deletion' },
-    { counts.rename, 'renaming' },
-    { counts.create, 'empty file' },
-  }) do
-    local n, what = it[1], it[2]
-    if n > 0 then
-      parts[#parts + 1] = ('%d %s%s'):format(n, what, n == 1 and '' or 's')
-    end
-  end
-  return table.concat(parts, ', ')
-end
-
---- The pending deletion, renaming or creation in words, for a line of a list.
----@param r caliban.Review
----@return string
-function M.line(r)
-  return words(r.whole --[[@as caliban.Whole]])
-end
 
 ---@param path string
 ---@return boolean
@@ -114,6 +53,14 @@ function M.gone(r)
   return r.whole ~= nil and r.whole.done and r.whole.kind == 'delete'
 end
 
+--- Whether a proposal writes a file that the model has deleted in auto-edit mode, so that the deletion is over.
+---@param p caliban.WireProposal
+---@param r? caliban.Review
+---@return boolean
+function M.is_over(p, r)
+  return r ~= nil and r.open and M.gone(r) and p.create and not there(p.path)
+end
+
 --- Why a pending deletion or renaming excludes a proposal, or why a proposed deletion or renaming
 --- cannot be applied.
 ---@param p caliban.WireProposal
@@ -121,9 +68,9 @@ end
 ---@param r? caliban.Review
 ---@return string? # the end of a sentence
 function M.refusal(p, buf, r)
-  local pending = r and r.open and r.whole
+  local pending = r and r.open and not M.is_over(p, r) and r.whole
   if pending and (p.whole or pending.kind == 'delete') then
-    return 'the user has not decided yet whether to ' .. words_in_sentence(pending)
+    return 'the user has not decided yet whether to ' .. words.in_sentence(pending)
   elseif not p.whole then
     return nil
   elseif r and r.open and r.own or not (r and r.open) and vim.bo[buf].modified then
@@ -405,11 +352,14 @@ local function revert(r)
   return failed
 end
 
---- Drops the pending deletion or renaming, because another proposal of its item could not be applied.
+--- Drops the pending deletion or renaming, because another proposal of its item could not be applied, or because the
+--- model writes the file again.
 ---@param r caliban.Review
+---@return string? why the file on disk stays as it is
 function M.withdraw(r)
-  revert(r)
+  local failed = revert(r)
   state.propose_whole(r, nil)
+  return failed
 end
 
 --- Accepts or rejects the deletion or renaming.
@@ -426,7 +376,7 @@ function M.decide(r, verdict, reason)
     failed = revert(r)
   end
   if failed then
-    local wish = verdict == 'accept' and words_in_sentence(whole)
+    local wish = verdict == 'accept' and words.in_sentence(whole)
       or whole.kind == 'delete' and 'take back the deletion'
       or 'take back the renaming'
     require('caliban.editor.notify').show(

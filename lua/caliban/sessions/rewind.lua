@@ -260,6 +260,21 @@ local function undecided(p, buf, r)
   return false
 end
 
+--- Rejects what a rewind has taken back on disk of the changes in an open review.
+---@param r caliban.Review
+local function taken_back(r)
+  local buffers, whole = require('caliban.review'), require('caliban.review.whole')
+  local is_there = vim.uv.fs_lstat(r.path) ~= nil
+  if whole.gone(r) and is_there then
+    whole.decide(r, 'reject')
+  elseif r.create and not is_there then
+    return buffers.reject({ scope = 'file', buf = r.buf })
+  elseif r.auto then
+    require('caliban.review.settlement').look(r, 'reject')
+  end
+  buffers.look(r, true)
+end
+
 ---@param p caliban.WireProposal
 ---@return string? why the file was not changed
 ---@return string? unsaved why the file was changed but not saved
@@ -301,7 +316,7 @@ local function restore(p)
   end
   local unsaved = own and 'its buffer has unsaved changes' or file.write_as_is(buf)
   if r and r.open then
-    require('caliban.review').look(r, true)
+    taken_back(r)
   end
   return nil, unsaved
 end
@@ -317,7 +332,8 @@ function M.restore(message)
   return { done = why == nil, why = why or unsaved or '' }
 end
 
---- Called after the program has written a file on disk: reads the file into its buffer again.
+--- Called after the program has written a file on disk, or has left one as it was before the turn: reads the file into
+--- its buffer again.
 ---@param message caliban.Refresh
 function M.refresh(message)
   local buffers, file = require('caliban.review'), require('caliban.editor.file')
@@ -326,9 +342,8 @@ function M.refresh(message)
     return
   end
   local r = buffers.of(buf)
-  if r and r.open and require('caliban.review.whole').gone(r) then
-    require('caliban.review.whole').decide(r, 'reject')
-    buffers.look(r, true)
+  if r and r.open then
+    taken_back(r)
   elseif not vim.bo[buf].modified then
     file.refresh(buf)
   end

@@ -38,6 +38,8 @@ pub(in crate::agent) struct Progress {
     changed: BTreeSet<String>,
     /// The files with changes on which the user had not decided when their call was answered.
     undecided: BTreeSet<String>,
+    /// The files whose text is not on disk.
+    unsaved: BTreeSet<String>,
     /// The origin of strangers' texts that the subagent has read; `None` if it has read none.
     read: Option<Origin>,
     end: Option<End>,
@@ -59,6 +61,7 @@ impl Progress {
             asking: BTreeSet::new(),
             changed: BTreeSet::new(),
             undecided: BTreeSet::new(),
+            unsaved: BTreeSet::new(),
             read: None,
             end: None,
             apart: Vec::new(),
@@ -103,6 +106,11 @@ impl Progress {
             Event::Answered { answer, .. } => {
                 let notice = self.notice(answer);
                 notice.into_iter().chain(self.answered(answer)).collect()
+            }
+            Event::Unsaved { paths } => {
+                let own = |it: &String| unmistakable(&self.root, &self.root.join(it));
+                self.unsaved = paths.iter().map(own).collect();
+                Vec::new()
             }
             Event::Retried { failure, .. } => vec![self.doing(&failure.brief())],
             Event::Ended { why, .. } => {
@@ -245,10 +253,13 @@ impl Progress {
 
     /// Lines about the files that the subagent has changed.
     fn files(&self) -> impl Iterator<Item = String> + use<> {
-        let changed = list("It changed", self.changed.iter().map(String::as_str));
+        let (unsaved, changed): (Vec<&str>, Vec<&str>) =
+            self.changed.iter().map(String::as_str).partition(|it| self.unsaved.contains(*it));
+        let changed = list("It changed", changed.into_iter());
+        let unsaved = list("It changed in the editor, but not on disk:", unsaved.into_iter());
         let undecided = self.undecided.iter().map(String::as_str);
         let undecided = list("It proposed changes that are still under review:", undecided);
-        changed.into_iter().chain(undecided)
+        changed.into_iter().chain(unsaved).chain(undecided)
     }
 
     /// Whether the turn has ended with `End::Done`: not by a stop, a failure or a limit.

@@ -46,7 +46,8 @@ impl Job {
         paths: &[PathBuf],
     ) -> Vec<String> {
         let mut files = plan::plan(&self.desk, &self.keeper.blobs, changes).await;
-        files.retain(|it| paths.contains(&it.path));
+        let is_chosen = |it: &mut File| paths.contains(&it.path);
+        let others: Vec<File> = files.extract_if(.., |it| !is_chosen(it)).collect();
         let mut todo = Vec::new();
         for (at, file) in files.iter().enumerate().filter(|it| it.1.is_to_do()) {
             todo.extend(steps(file).into_iter().map(|it| Planning {
@@ -79,8 +80,20 @@ impl Job {
         let root = &self.desk.root;
         let done = files.iter().filter(|it| it.skipped.is_none()).map(|it| &*it.path);
         remove_folders(&self.desk, changes, &done.collect());
+        let stays = others.iter().chain(files.iter().filter(|it| it.skipped.is_some()));
+        self.refresh(changes, stays.map(|it| &*it.path).collect()).await;
         let line = |it: &File| format!("{} {}", tool::path::show(root, &it.path), it.say(root));
         files.iter().map(line).collect()
+    }
+
+    /// Tells the editor which files are as they were before the changes, also if nothing was to be done: what is under
+    /// review of them is taken back. `stays` are the files that are not.
+    async fn refresh(&self, changes: &[Change], stays: BTreeSet<&Path>) {
+        let paths = changes.iter().flat_map(|it| [Some(&it.path), it.to.as_ref()]).flatten();
+        let all: BTreeSet<&Path> = paths.map(|it| &**it).filter(|it| !stays.contains(it)).collect();
+        for path in all {
+            self.desk.workspace.refresh(path.to_owned()).await;
+        }
     }
 
     /// Why a file that a command made is not deleted, if a file with the same text could not be restored.

@@ -65,11 +65,19 @@ impl Judge<'_> {
         let mut outcome = edit::outcome_among(all, at, self.settled.as_ref(), &self.formattings);
         outcome.is_outside = self.reviewed.outside;
         edit::follow(&mut outcome, all[at], self.settled.as_ref(), decisions);
+        if let Some(settled) = &self.settled {
+            edit::formatted_since(&mut outcome, all, settled, &self.formattings);
+        }
         let mut text = if self.reviewed.gone {
             let is_left = outcome.hunks.iter().all(|it| it.fate == Fate::Left);
             let verb = if is_left { "did not decide on" } else { "rejected" };
             let said = format!("The user {verb} the new file {}: it does not exist.", self.shown);
             outcome.with_reasons(said, reasons)
+        } else if is_written_again(self.reviewed) {
+            let shown = &self.shown;
+            format!(
+                "The earlier change in {shown} was undone on disk: the file was gone before it was written again."
+            )
         } else {
             outcome.say(&self.shown, reasons, &mut self.told)
         };
@@ -191,30 +199,31 @@ pub(super) fn judge(
         .filter_map(|at| find(entries, (reviewed, session), at))
         .collect();
     let all: Vec<Revision<'_>> = proposals.iter().flat_map(Judged::revisions).collect();
-    for judged in &proposals {
-        let answers = judge.answers(judged, (&all, at), root);
+    let last_written = proposals.iter().rposition(|it| it.whole.is_none());
+    for (n, judged) in proposals.iter().enumerate() {
+        let answers = match &judged.whole {
+            Some((whole, path))
+                if **whole == Whole::Delete
+                    && !reviewed.deleted
+                    && last_written.is_some_and(|it| it > n) =>
+            {
+                vec![over(&judged.parts[0].call, path, root)]
+            }
+            _ => judge.answers(judged, (&all, at), root),
+        };
         at += judged.parts.len();
         let same = verdicts.iter_mut().find(|it| it.0.session == judged.session);
         let Some((_, all)) = same else {
-            let verdict = Verdict {
-                session: judged.session,
-                answers: Vec::new(),
-                path: reviewed.path.clone(),
-                was: former_path(entries, reviewed),
-                saved: reviewed.saved
-                    || reviewed.gone
-                    || reviewed.closed
-                    || reviewed.elsewhere.is_some(),
-                text: text.clone().filter(|_| !reviewed.deleted),
-            };
-            verdicts.push((verdict, answers));
+            let was = former_path(entries, reviewed);
+            verdicts.push((verdict(reviewed, judged.session, was, text.clone()), answers));
             continue;
         };
         all.extend(answers);
     }
     let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.known.as_deref());
     let last = verdicts.iter_mut().filter_map(|it| it.1.last_mut()).next_back();
-    if let (Some(answer), Some(settled), false) = (last, &judge.settled, reviewed.deleted) {
+    let tells = !reviewed.deleted && !is_written_again(reviewed);
+    if let (Some(answer), Some(settled), true) = (last, &judge.settled, tells) {
         tell_elsewhere(answer, &all, settled, (known, &judge.told));
     }
     for id in &reviewed.proposals {
@@ -224,6 +233,24 @@ pub(super) fn judge(
         }
     }
     verdicts
+}
+
+/// The verdict for a session, without its answers. `text` is the file's text now.
+fn verdict(
+    reviewed: &Reviewed,
+    session: Option<Handle>,
+    was: Option<PathBuf>,
+    text: Option<Text>,
+) -> Verdict {
+    let Reviewed { saved, gone, closed, elsewhere, .. } = reviewed;
+    Verdict {
+        session,
+        answers: Vec::new(),
+        path: reviewed.path.clone(),
+        was,
+        saved: *saved || *gone || *closed || elsewhere.is_some(),
+        text: text.filter(|_| !reviewed.deleted),
+    }
 }
 
 /// Adds to an answer what changed outside of the proposals' hunks. `known` is the last text of the file that the model
@@ -372,6 +399,26 @@ fn answer_to_whole(
         unsaved: String::new(),
         files: 1,
     }
+}
+
+/// The answer to a call that deletes a file which the model has written again since.
+fn over(call: &CallId, path: &Path, root: &Path) -> Answer {
+    let path = tool::path::show(root, path);
+    Answer {
+        call: call.clone(),
+        text: format!(
+            "The deletion of {path} does not count any more: the file was written again."
+        ),
+        failed: false,
+        tally: vec![(0, "written again")],
+        unsaved: String::new(),
+        files: 1,
+    }
+}
+
+/// Whether the review ended because the file was gone and the model wrote it again.
+fn is_written_again(reviewed: &Reviewed) -> bool {
+    reviewed.closed && reviewed.text.is_some() && reviewed.elsewhere.is_none()
 }
 
 /// Says that the file was taken away during the review.

@@ -166,6 +166,59 @@ fn a_format_at_the_save_counts_as_formatting() {
     assert_eq!(told(&format!("{CONFORM}\n{on_save}"), "", "L8b"), FORMATTED);
 }
 
+/// Autocommands that format all lines of a file before it is written.
+const ON_SAVE: [&str; 2] = [
+    "vim.cmd([[autocmd BufWritePre * silent! %s/^\\([lL]\\)\\(\\d\\)$/\\1(\\2)/e]])",
+    "vim.api.nvim_create_autocmd('BufWritePre', { callback = function(event)
+        local lines = vim.api.nvim_buf_get_lines(event.buf, 0, -1, false)
+        for i, line in ipairs(lines) do lines[i] = line:gsub('^(%a)(%d)$', '%1(%2)') end
+        vim.api.nvim_buf_set_lines(event.buf, 0, -1, false, lines)
+      end })",
+];
+
+/// What the model hears of two hunks of auto-edit mode after these keys.
+fn told_after(on_save: &str, keys: &str) -> String {
+    let scene = Scene::two_written(|it| it.before(on_save));
+    scene.nvim.keys(keys);
+    scene.nvim.wait(|it| it.pending() == 0, "the end of the review");
+    scene.told_next()
+}
+
+#[test]
+fn a_formatter_at_any_write_is_not_taken_for_the_user() {
+    let rows = [
+        ":Caliban accept all<CR>",
+        ":Caliban reject all<CR>",
+        ":w<CR>:Caliban accept all<CR>",
+        ":w<CR>:Caliban reject all<CR>",
+        "2G\\r8G\\a",
+    ];
+    for on_save in ON_SAVE {
+        for keys in rows {
+            let told = told_after(on_save, keys);
+            let is_users = ["reworked", "edited", "by the user"].iter().any(|it| told.contains(it));
+            assert!(!is_users, "{keys}: {told}");
+        }
+    }
+}
+
+/// The same for hunks that are written only when the user has decided, or by `:w!`.
+#[test]
+fn a_formatter_at_the_users_write_is_not_taken_for_the_user() {
+    for on_save in ON_SAVE {
+        for keys in [":w!<CR>\\A", ":w!<CR>\\R", "\\R", "\\A"] {
+            let scene = Scene::two_hunks(|it| it.before(on_save));
+            let n = scene.server.count();
+            scene.server.reply(Reply::said("I see."));
+            scene.nvim.keys(keys);
+            scene.wait_idle("I see.");
+            let told = scene.answer(n + 1, "e1");
+            let is_users = ["reworked", "edited", "by the user"].iter().any(|it| told.contains(it));
+            assert!(!is_users, "{keys}: {told}");
+        }
+    }
+}
+
 #[test]
 fn formatting_in_one_review_does_not_count_in_the_next() {
     let scene = Scene::two_hunks(|it| it.before(CONFORM));

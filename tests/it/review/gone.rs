@@ -160,9 +160,7 @@ fn the_verdict_on_a_change_of_a_file_that_was_written_again_is_told() {
     let notice = messages.split("<notice>").last().unwrap().split("</notice>").next().unwrap();
     expect![[r#"
 
-        Of the change in b.txt: 1 undone on disk.
-        line 1, undone on disk, now reads:
-
+        The earlier change in b.txt was undone on disk: the file was gone before it was written again.
     "#]]
     .assert_eq(&notice.replace("\\n", "\n"));
 }

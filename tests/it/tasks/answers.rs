@@ -51,6 +51,25 @@ fn a_message_of_the_user_ends_the_subagents_wait_for_a_review() {
     assert!(told.contains("a.txt") && told.contains("accepted"), "{told}");
 }
 
+/// The subagent's edit is in the buffer beside text of the user's own, and not written.
+#[test]
+fn a_file_that_was_not_written_is_not_said_to_be_changed() {
+    let config = "{ mode = 'auto-edit' }";
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(config).size(160, 40));
+    scene.nvim.keys(":edit a.txt<CR>5GAmine<Esc>");
+    scene.server.reply(Reply::new().call("t1", "task", task("One.")));
+    let read = Reply::new().call("r1", "read", json!({ "path": "a.txt" }));
+    scene.server.reply_to(has_got("One.", 0), read);
+    let change = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")]));
+    scene.server.reply_to(has_got("One.", 1), change);
+    scene.server.reply_to(has_got("One.", 2), Reply::said("One. Done."));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    let answer = scene.server.requests().pop().unwrap().answer("t1");
+    let told = "One. Done.\n[It changed in the editor, but not on disk: `a.txt`.]";
+    assert!(answer.starts_with(told), "{answer}");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
 #[test]
 fn a_subagents_question_can_be_answered_with_always_or_with_a_changed_command() {
     let scene = Scene::start(|it| it.size(160, 40));

@@ -67,7 +67,7 @@ local function counted(listing)
     end
     counts.hunk, files = counts.hunk + n, files + math.min(n, 1)
   end
-  local changes = require('caliban.review.whole').counted(counts)
+  local changes = require('caliban.review.whole_words').counted(counts)
   return ('%s in %d file%s'):format(changes, files, files == 1 and '' or 's')
 end
 
@@ -137,10 +137,11 @@ end
 ---@return string? what the kind of change, if the file is not just edited
 local function label(it)
   local r = it.r
-  local what = r.whole and require('caliban.review.whole').line(r)
-    or r.create and 'new'
-    or count_pending(it) > 0 and state.on_disk(r)
-    or nil
+  local on_disk = count_pending(it) > 0 and require('caliban.review.on_disk').words(r) or nil
+  if r.create then
+    on_disk = on_disk and on_disk ~= 'written' and 'new, ' .. on_disk or 'new'
+  end
+  local what = r.whole and require('caliban.review.whole_words').line(r) or on_disk
   return require('caliban.review.named').shown(r), what and clean(what)
 end
 

@@ -181,7 +181,7 @@ function M.quickfix(open)
     local last = api.nvim_buf_line_count(r.buf)
     if r.whole then
       items[#items + 1] =
-        { bufnr = r.buf, lnum = 1, text = require('caliban.review.whole').line(r) }
+        { bufnr = r.buf, lnum = 1, text = require('caliban.review.whole_words').line(r) }
     end
     for _, h in ipairs(tracking.list(r)) do
       local text = ('-%d +%d  %s'):format(#h.old, #h.new, vim.trim(h.new[1] or h.old[1] or ''))

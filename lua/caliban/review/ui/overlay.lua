@@ -125,10 +125,10 @@ local function header(r)
   local accept, reject = M.key(r.buf, 'accept file'), M.key(r.buf, 'reject file')
   local worded = require('caliban.review.ui.hint').worded
   local keys = ('%s · %s'):format(worded(accept, 'accept file'), worded(reject, 'reject file'))
-  local title = r.whole and require('caliban.review.whole').title(r)
+  local title = r.whole and require('caliban.review.whole_words').title(r)
   ---@param by string
   local function with(by)
-    local on_disk = require('caliban.review.state').on_disk(r)
+    local on_disk = require('caliban.review.on_disk').words(r)
     local written = on_disk and ', ' .. on_disk or ''
     local count = ('%d change%s%s%s'):format(n, n == 1 and '' or 's', by, written)
     local what = title and n == 0 and title or title and title .. ' · ' .. count or count

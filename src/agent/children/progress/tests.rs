@@ -133,6 +133,23 @@ fn the_coordinator_learns_why_a_worker_ended_early() {
 }
 
 #[test]
+fn the_report_does_not_say_of_a_file_that_is_not_on_disk_that_it_changed() {
+    let id = CallId("c1".into());
+    let input = crate::message::Input::Json(serde_json::json!({}));
+    let call = ToolCall { id: id.clone(), tool: "edit".to_owned(), input };
+    let Event::Replied { mut reply, .. } = replied("It is done.") else { unreachable!() };
+    reply.blocks.push(Block::Call(call));
+    let access = Access::Edit { paths: vec!["a.rs".into(), "b.rs".into()] };
+    let plans = vec![Plan { call: id, access }];
+    let unsaved = Event::Unsaved { paths: vec!["a.rs".into()] };
+    let events =
+        [Event::Replied { turn: TURN, reply, plans }, unsaved, answered(None), ended(End::Done)];
+    let text = answer(&events).text;
+    let changed = "[It changed `b.rs`.]\n[It changed in the editor, but not on disk: `a.rs`.]";
+    assert!(text.contains(changed), "{text}");
+}
+
+#[test]
 fn the_report_names_each_file_that_renaming_a_symbol_changed() {
     let (id, tool) = (CallId("c1".into()), "rename_symbol".to_owned());
     let input = crate::message::Input::Json(serde_json::json!({}));
