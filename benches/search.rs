@@ -65,6 +65,7 @@ fn desk(root: &Path) -> Desk {
         overflow: root.join("overflow"),
         program: PathBuf::new(),
         web: caliban::web::Web::new(Vec::new(), PathBuf::new()),
+        servers: caliban::mcp::Servers::default(),
     }
 }
 

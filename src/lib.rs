@@ -26,6 +26,7 @@ pub mod sandbox;
 pub mod supervisor;
 pub mod pdf;
 pub mod web;
+pub mod mcp;
 pub mod tool;
 pub mod context;
 pub mod complete;

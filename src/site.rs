@@ -8,13 +8,12 @@ use crate::agent::models::Models;
 use crate::agent::{self, Permissions};
 use crate::context::instructions::Places;
 use crate::context::prompt;
+use crate::mcp::Servers;
 use crate::message::CallId;
 use crate::nvim::wire::{Instructions, WireConfig};
-use crate::provider::endpoint;
 use crate::session::Limits;
 use crate::store::Project;
 use crate::tool::confinement::Confinement;
-use crate::tool::environment::Secrets;
 use crate::tool::{self, Desk, Workspace};
 use crate::web::Web;
 use places::{cache_dir, config_dir, data_dir, outputs_dir, own_file, project_root};
@@ -33,6 +32,8 @@ pub struct Site {
     pub project: Project,
     /// The file that lists the keys that the user has stored.
     pub keys: PathBuf,
+    /// The servers of tools, which all sessions share.
+    pub servers: Servers,
 }
 
 impl Site {
@@ -53,7 +54,9 @@ impl Site {
             reach: places::reach(&root),
             root,
         };
-        Site { places, config, models, confinement, project, keys }
+        let secrets = settings::secrets(&config, &models);
+        let servers = settings::servers(&config, &places.root, secrets);
+        Site { places, config, models, confinement, project, keys, servers }
     }
 
     /// Everything that a session's tools work with.
@@ -62,7 +65,6 @@ impl Site {
         workspace: Arc<dyn Workspace>,
         output: mpsc::UnboundedSender<(CallId, String)>,
     ) -> Desk {
-        let env = |name: &str| std::env::var(name).ok();
         Desk {
             session: String::new(),
             root: self.places.root.clone(),
@@ -73,14 +75,11 @@ impl Site {
             rules: Arc::default(),
             workspace,
             output,
-            tools: settings::tools(&self.config, &self.models.used),
+            tools: settings::tools(&self.config, &self.models.used, &self.servers),
+            servers: self.servers.clone(),
             seen: None,
             agreed: None,
-            secrets: Secrets {
-                variables: endpoint::key_variables(&self.models.users, &env),
-                passed: self.config.pass_env.clone(),
-                used: self.models.used.clone(),
-            },
+            secrets: settings::secrets(&self.config, &self.models),
             overflow: outputs_dir(),
             program: own_file(),
             web: Web::new(self.config.fetch_private.clone(), own_file()),

@@ -29,6 +29,7 @@ local M = {}
 ---@field permissions caliban.WrittenRule[]
 ---@field safe_commands boolean
 ---@field sandbox boolean|caliban.SandboxSettings
+---@field mcp table<string, table>
 ---@field lsp caliban.LspConfig
 ---@field completion 'auto'|'manual'
 ---@field notify? false|caliban.NotifySettings|fun(text: string, data: { kind: string, session: string })
@@ -65,6 +66,7 @@ local defaults = {
   permissions = {},
   safe_commands = true,
   sandbox = true,
+  mcp = {},
   lsp = waits,
   completion = 'auto',
   conceal = true,
@@ -255,6 +257,7 @@ local known = {
   sandbox = function(value)
     return require('caliban.config.sandbox').check(value)
   end,
+  mcp = is('table'),
   lsp = is('table'),
   notify = notify,
   completion = one_of({ 'auto', 'manual' }),
@@ -397,6 +400,7 @@ function M.check(given)
   one_system(good, problems)
   sift_providers(good, problems)
   sift_models(good, problems)
+  good.mcp = require('caliban.config.mcp').sift(good.mcp or {}, problems, keys)
   if type(good.lsp) == 'table' then
     local times = { diagnostics_ms = milliseconds, request_ms = milliseconds }
     good.lsp = vim.tbl_extend('force', waits, sift('config.lsp', good.lsp, times, problems))
@@ -483,6 +487,7 @@ function M.wire()
     permissions = c.permissions,
     safe_commands = c.safe_commands,
     sandbox = require('caliban.config.sandbox').wire(c.sandbox),
+    mcp = require('caliban.config.mcp').wire(c.mcp),
   }
 end
 

@@ -38,6 +38,7 @@ mod recipients;
 mod refactor;
 mod rewind;
 mod sampler;
+mod servers;
 mod setup;
 mod slash;
 mod state;

@@ -3,7 +3,7 @@
 use super::prompts::Prompt;
 use super::{
     Agent, Wanted, agents, chats, choice, fitting, guidance, jobs, ledger, named, permissions,
-    status, undo,
+    servers, status, undo,
 };
 use crate::context::slash::{self, Parsed, Slash};
 use crate::context::{commands, init};
@@ -177,7 +177,7 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
             agent.sampler.fitting.ask(&agent.sampler.models, conversation, &agent.desk, rest);
         }
         Slash::Uncompact => fitting::undo(conversation),
-        Slash::Mcp => conversation.take(Input::Tell { text: slash::NO_SERVERS.to_owned() }),
+        Slash::Mcp => servers::tell(conversation, &agent.desk.servers),
     }
 }
 

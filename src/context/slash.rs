@@ -252,7 +252,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "mcp",
         slash: Slash::Mcp,
-        help: "says what there is in place of MCP servers",
+        help: "lists the MCP servers and how they are",
         argument: None,
     },
     Row { name: "quit", slash: Slash::Exit, help: "the same as `/exit`", argument: None },
@@ -347,11 +347,6 @@ pub fn is_word(word: &str) -> bool {
 pub fn is_built_in(word: &str) -> bool {
     TABLE.iter().any(|it| it.name == word)
 }
-
-/// What `/mcp` says.
-pub const NO_SERVERS: &str = "Caliban has no MCP servers. Instead there are commands in the shell, `fetch` for pages of \
-                              the web, the tools of your language servers, skills (`/skills`) and named agents \
-                              (`/agents`).";
 
 /// Says that no command has this name. `others` are the names of the user's own commands and of the skills.
 pub fn unknown<'a>(word: &str, others: impl Iterator<Item = &'a str>) -> String {

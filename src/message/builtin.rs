@@ -42,6 +42,8 @@ tools! {
     JobInput "job_input"
     List "list"
     ListWorkers "list_workers"
+    McpCall "mcp_call"
+    McpSearch "mcp_search"
     Notify "notify"
     Plan "plan"
     Read "read"

@@ -6,6 +6,7 @@ use crate::agent::Act;
 use crate::agent::models::Models;
 use crate::context::instructions::Places;
 use crate::conversation::report::Copy;
+use crate::mcp::Servers;
 use crate::nvim::reviews::Order;
 use crate::nvim::wire::{DeleteSession, RenameSession, WireConfig};
 use crate::site::places;
@@ -28,6 +29,7 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
         confinement: Confinement::default(),
         project,
         keys: dir.join("keys.json"),
+        servers: Servers::default(),
     };
     let (reviews, orders) = mpsc::unbounded_channel();
     let (done, done_end) = mpsc::unbounded_channel();

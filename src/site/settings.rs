@@ -1,19 +1,30 @@
 //! Converts the user's settings into the program's types.
 
+use super::places::own_file;
 use crate::agent::models::Models;
 use crate::event::Tuning;
+use crate::mcp::{Definition, Host, Servers};
 use crate::nvim::wire::{
-    LimitConfig, ModelConfig, PriceConfig, ProviderConfig, SandboxConfig, SearchConfig, WireConfig,
+    LimitConfig, ModelConfig, PriceConfig, ProviderConfig, SandboxConfig, SearchConfig,
+    ServerConfig, WireConfig,
 };
 use crate::provider::endpoint::{self, UserProvider};
 use crate::provider::facts::{Price, UserModel};
 use crate::provider::key::{self, Key, Used};
 use crate::provider::stored;
 use crate::session::{Limit, Limits};
+use crate::tool::environment::Secrets;
 use crate::tool::{self, Toolset, confinement};
 use crate::web::search::Search;
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest time of a call of a server's tool, and of a server's start, in seconds, if the user sets no other.
+const CALL: u32 = 60;
+const STARTUP: u32 = 30;
 
 /// Takes providers and models out of the settings. `keys` is the file that lists the stored keys.
 pub fn models(config: &mut WireConfig, keys: &Path) -> Models {
@@ -91,8 +102,51 @@ pub fn origin(key: &Key) -> &str {
     }
 }
 
-/// The tools of the model, with one that searches the web if the user has chosen a service.
-pub(super) fn tools(config: &WireConfig, used: &Used) -> Toolset {
+/// What commands and servers do not get of the user's environment, and the keys that no answer shows.
+pub(super) fn secrets(config: &WireConfig, models: &Models) -> Secrets {
+    let env = |name: &str| std::env::var(name).ok();
+    Secrets {
+        variables: endpoint::key_variables(&models.users, &env),
+        passed: config.pass_env.clone(),
+        used: models.used.clone(),
+    }
+}
+
+/// The servers of tools.
+pub(super) fn servers(config: &WireConfig, root: &Path, secrets: Secrets) -> Servers {
+    let seconds =
+        |given: Option<u32>, usual: u32| Duration::from_secs(given.unwrap_or(usual).into());
+    let definition = |it: &ServerConfig| Definition {
+        command: it.command.clone(),
+        args: it.args.clone(),
+        env: it.env.clone(),
+        cwd: it.cwd.clone(),
+        timeout: seconds(it.timeout, CALL),
+        startup: seconds(it.startup_timeout, STARTUP),
+    };
+    let all: BTreeMap<String, Definition> = config
+        .mcp
+        .iter()
+        .filter(|it| !it.1.disabled)
+        .map(|(name, it)| (name.clone(), definition(it)))
+        .collect();
+    let host = Host {
+        program: own_file(),
+        root: root.to_owned(),
+        withhold: Arc::new(move |command| secrets.withhold(command)),
+        variables: Arc::new(|name| std::env::var(name).ok()),
+    };
+    Servers::new(host, all)
+}
+
+/// The tools of the model: Caliban's own, one that searches the web if the user has chosen a service, and those for the
+/// tools of servers.
+pub(super) fn tools(config: &WireConfig, used: &Used, servers: &Servers) -> Toolset {
+    let tools = built_in(config, used);
+    if servers.is_empty() { tools } else { tool::serving(&tools, servers) }
+}
+
+fn built_in(config: &WireConfig, used: &Used) -> Toolset {
     let Some(SearchConfig { provider: Some(provider), url, key, .. }) = &config.search else {
         return tool::own();
     };

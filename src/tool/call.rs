@@ -5,7 +5,7 @@ use super::allowed::{self, Consented, Resolved};
 use super::lsp::question::Question;
 use super::schema::Form;
 use super::task::Task;
-use super::work::{Author, Deed, Reading, Work};
+use super::work::{Acting, Author, Deed, Reading, Work};
 use super::{Desk, Done, Tool, path};
 use crate::edit::{Edit, kept};
 use crate::event::{Access, Guarded, Plan};
@@ -133,6 +133,9 @@ impl Call {
         match (&tool.author, deed) {
             (Author::Known, _) => None,
             (Author::Command, _) => Some(Origin::Command),
+            (Author::Stranger(_), Deed::Act(Acting { access: Access::Remote(it), .. })) => {
+                Some(Origin::Stranger(format!("the server {}", it.server)))
+            }
             (Author::Stranger(name), _) => Some(Origin::Stranger(name.clone())),
             (Author::Web, Deed::Fetch(it)) => Some(Origin::Web(it.url.clone())),
             (Author::Web, Deed::Search(it)) => {

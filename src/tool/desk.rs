@@ -7,6 +7,7 @@ use super::path::tilde;
 use super::set::Toolset;
 use super::workspace::{Source, Unreadable, Workspace};
 use crate::event::Guarded;
+use crate::mcp::Servers;
 use crate::message::CallId;
 use crate::reach::Reach;
 use crate::rules::Rules;
@@ -48,6 +49,8 @@ pub struct Desk {
     /// The path of this program, which is also run as the supervisor of commands.
     pub program: PathBuf,
     pub web: Web,
+    /// The user's servers of tools.
+    pub servers: Servers,
     /// The sandbox of commands.
     pub confinement: Confinement,
     /// The commands that run in the background.

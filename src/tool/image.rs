@@ -25,6 +25,17 @@ pub async fn load(path: &Path) -> Option<Result<Loaded, String>> {
     loaded.unwrap_or_else(|error| Some(Err(format!("cannot be read: {}", cause(&error)))))
 }
 
+/// Prepares an image that came from elsewhere. The error is the rest of a sentence that begins with the image.
+pub(super) async fn taken(bytes: Vec<u8>) -> Result<Loaded, String> {
+    let made = move || match Kind::of(&bytes) {
+        Some(kind) if bytes.len() as u64 <= LARGEST => made(&bytes, kind),
+        Some(_) => Err("is too large".to_owned()),
+        None => Err("is of an unknown kind".to_owned()),
+    };
+    let taken = tokio::task::spawn_blocking(made).await;
+    taken.unwrap_or_else(|error| Err(format!("cannot be read: {}", cause(&error))))
+}
+
 fn load_now(path: &Path) -> Option<Result<Loaded, String>> {
     match head(path) {
         Ok((kind, size, file)) => Some(read(file, kind?, size)),

@@ -43,6 +43,7 @@ mod job;
 mod job_input;
 mod lines;
 mod list;
+mod mcp;
 mod named;
 mod patch;
 mod planted;
@@ -68,7 +69,7 @@ pub use allowed::{Consented, Resolved, resolved, savable};
 pub use call::{Call, Calls, Ran, run, short};
 pub use desk::{Desk, Seen};
 pub use set::Toolset;
-pub use table::{own, searching};
+pub use table::{own, searching, serving};
 use work::typed;
 pub use work::{
     Acting, Author, Deed, Done, Fetching, Reading, Reads, Run, Running, Searching, Tool, Work,

@@ -168,8 +168,12 @@ fn value(
 }
 
 /// Checks and converts the arguments in an object.
+/// Checks and converts an object. One whose schema names no fields is kept as it is.
 fn fields(object: &Object<'_>, mut given: Map<String, Value>, faults: &mut Faults) -> Value {
     let Object { path, schema, .. } = object;
+    if schema["properties"].is_null() {
+        return Value::Object(given);
+    }
     let required: Vec<&str> = required(schema).collect();
     let mut fitted = Map::new();
     for (name, inner) in schema["properties"].as_object().into_iter().flatten() {

@@ -3,9 +3,10 @@
 use super::set::Toolset;
 use super::{
     ask, code_action, comment, definition, delete, diagnostics, edit, fetch, format, glob, grep,
-    hover, job, job_input, list, patch, read, references, rename, rename_symbol, shell, skill,
+    hover, job, job_input, list, mcp, patch, read, references, rename, rename_symbol, shell, skill,
     submit_plan, symbols, task, todo, web_search, workers, write,
 };
+use crate::mcp::Servers;
 use crate::web::search::Search;
 use std::sync::Arc;
 
@@ -46,6 +47,12 @@ pub fn own() -> Toolset {
 /// Caliban's own tools, with a tool that searches the web by this service.
 pub fn searching(search: Search) -> Toolset {
     own().with(web_search::tool(search))
+}
+
+/// These tools, with those that find and call the tools of the user's servers.
+pub fn serving(tools: &Toolset, servers: &Servers) -> Toolset {
+    let own = mcp::tools(servers).into_iter().map(Arc::new);
+    Toolset(Arc::new(tools.0.iter().cloned().chain(own).collect()))
 }
 
 impl Toolset {

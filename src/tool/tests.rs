@@ -37,11 +37,9 @@ pub fn room() -> Room {
         root: root.clone(),
         named: vec![(home.clone(), "~".to_owned())],
         own: vec![home.join(".config/caliban"), home.join(".local/share/caliban")],
-        open: vec![
-            base.join("overflow"),
-            home.join(".config/caliban/skills"),
-            home.join(".agents/skills"),
-        ],
+        open: ["overflow", "home/.config/caliban/skills", "home/.agents/skills"]
+            .map(|it| base.join(it))
+            .to_vec(),
     });
     let desk = Desk {
         reach,
@@ -59,6 +57,7 @@ pub fn room() -> Room {
         overflow: base.join("overflow"),
         program: PathBuf::new(),
         web: crate::web::Web::new(Vec::new(), PathBuf::new()),
+        servers: crate::mcp::Servers::default(),
         root,
         session: String::new(),
         project: None,

@@ -151,7 +151,7 @@ fn a_slash_command_that_sends_no_message_leaves_the_context_for_the_next_message
     nvim.keys(":Caliban<CR>i! echo MARKER<C-s>");
     nvim.wait_screen("! echo MARKER  2 lines  5 tokens");
     nvim.keys("/mcp<C-s>");
-    nvim.wait_transcript("Caliban has no MCP servers.");
+    nvim.wait_transcript("There are no MCP servers:");
     nvim.wait_screen("! echo MARKER  2 lines  5 tokens");
     nvim.keys("what is it?<C-s>");
     nvim.wait_transcript("Seen.");

@@ -72,6 +72,7 @@ mod looks;
 mod lsp;
 mod lua;
 mod many_hunks;
+mod mcp;
 mod memory;
 mod mentions;
 mod misses;

@@ -190,7 +190,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /reset         the same as `/new`
         /exit          closes the chat's windows; the conversation and a running turn go on
         /resume        the same as `/sessions`
-        /mcp           says what there is in place of MCP servers
+        /mcp           lists the MCP servers and how they are
         /quit          the same as `/exit`
         /undo          goes back to before your last message; `/undo 2` to before the last two
         /init          explores the project and proposes `AGENTS.md`, or its update: `/init [message]`

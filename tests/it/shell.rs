@@ -49,6 +49,7 @@ pub(crate) fn room() -> Room {
         overflow: root.join("overflow"),
         program: env!("CARGO_BIN_EXE_caliban").into(),
         web: caliban::web::Web::new(Vec::new(), std::path::PathBuf::new()),
+        servers: caliban::mcp::Servers::default(),
         root,
     };
     Room { dir, desk, chat }

@@ -254,7 +254,7 @@ fn a_mistyped_command_is_never_taken_for_one_that_destroys() {
     nvim.keys(":Caliban<CR>i/learn<C-s>");
     nvim.wait_screen("There is no command /learn. /help lists the commands.");
     nvim.keys("<C-u>/mcp<C-s>");
-    nvim.wait_transcript("Caliban has no MCP servers.");
+    nvim.wait_transcript("There are no MCP servers:");
 }
 
 #[test]

@@ -102,6 +102,7 @@ impl Place {
             secrets: Secrets::default(),
             overflow: base.join("overflow"),
             web: Web::new(Vec::new(), program.clone()),
+            servers: caliban::mcp::Servers::default(),
             confinement: Confinement::new(
                 settings,
                 Vec::new(),

@@ -84,6 +84,7 @@ fn desk(trap: bool) -> (Desk, tempfile::TempDir) {
         overflow: root.join("overflow"),
         program: PathBuf::new(),
         web: crate::web::Web::new(Vec::new(), PathBuf::new()),
+        servers: crate::mcp::Servers::default(),
         root,
     };
     (desk, dir)

@@ -61,6 +61,27 @@ pub struct WireConfig {
     pub safe_commands: bool,
     #[serde(default)]
     pub sandbox: SandboxConfig,
+    /// Servers of tools, by name.
+    #[serde(default, deserialize_with = "map")]
+    pub mcp: BTreeMap<String, ServerConfig>,
+}
+
+/// A server of tools. Each text may name variables of the environment as `${NAME}` or `${NAME:-default}`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ServerConfig {
+    pub command: String,
+    #[serde(default)]
+    pub args: Vec<String>,
+    #[serde(default, deserialize_with = "map")]
+    pub env: BTreeMap<String, String>,
+    pub cwd: Option<PathBuf>,
+    /// The longest time of one call, in seconds.
+    pub timeout: Option<u32>,
+    /// The longest time from the start of the program to its first answer, in seconds.
+    pub startup_timeout: Option<u32>,
+    #[serde(default)]
+    pub disabled: bool,
 }
 
 /// How the web is searched.

@@ -15,6 +15,10 @@ enum Kind {
     Tokens,
     Dollars,
     Milliseconds,
+    Seconds,
+    /// Variables with their values.
+    Environment,
+    Servers,
     /// A number from 0 to this one.
     Number(f64),
     Share,
@@ -66,6 +70,7 @@ const KNOWN: &[Row] = &[
     ("permissions", Kind::List(RULE)),
     ("safe_commands", Kind::Flag),
     ("sandbox", Kind::FlagOrObject(SANDBOX)),
+    ("mcp", Kind::Servers),
     ("lsp", Kind::Object(LSP)),
     ("completion", Kind::Words(&["auto", "manual"])),
     ("layout", Kind::Words(&["auto", "right", "left", "top", "bottom", "tab", "float", "current"])),
@@ -120,6 +125,16 @@ const RULE: &[Row] = &[
     ("reason", Kind::Text),
     ("matches", Kind::Texts),
     ("spares", Kind::Texts),
+];
+
+const SERVER: &[Row] = &[
+    ("command", Kind::Text),
+    ("args", Kind::Texts),
+    ("env", Kind::Environment),
+    ("cwd", Kind::Text),
+    ("timeout", Kind::Seconds),
+    ("startup_timeout", Kind::Seconds),
+    ("disabled", Kind::Flag),
 ];
 
 const SANDBOX: &[Row] = &[("network", Kind::Flag), ("writable", Kind::Texts)];
@@ -185,6 +200,7 @@ impl Problems {
                 self.named(path, it, rows, *is_model);
             }
             (Kind::Headers, Value::Object(it)) => self.headers(path, it),
+            (Kind::Servers, Value::Object(it)) => self.servers(path, it),
             (kind, given) => {
                 if let Some(expected) = expected(kind, given) {
                     self.0.push(format!("{path}: expected {expected}, got {given}"));
@@ -210,6 +226,16 @@ impl Problems {
                 self.0.push(format!("{place}: the name must be 'provider/model'"));
             } else {
                 self.value(&place, &given[name], &Kind::Object(rows));
+            }
+        }
+    }
+
+    fn servers(&mut self, path: &str, given: &Map<String, Value>) {
+        for (name, it) in given {
+            let place = format!("{path}[{name:?}]");
+            self.value(&place, it, &Kind::Object(SERVER));
+            if it.is_object() && it.get("command").is_none() {
+                self.0.push(format!("{place}.command: this setting is missing"));
             }
         }
     }
@@ -252,6 +278,12 @@ fn expected(kind: &Kind, given: &Value) -> Option<String> {
         Kind::Variables => (texts(is_variable), "a list of variable names"),
         Kind::Tokens => (is_whole(1), "a number of tokens"),
         Kind::Milliseconds => (is_whole(0), "a number of milliseconds"),
+        Kind::Seconds => (is_whole(1), "a number of seconds"),
+        Kind::Environment => {
+            let all = given.as_object();
+            let is_good = |it: (&String, &Value)| is_variable(it.0) && it.1.is_string();
+            (all.is_some_and(|all| all.iter().all(is_good)), "an object with names of variables")
+        }
         Kind::Dollars => (number.is_some_and(|it| it > 0.0), "a number of US dollars above 0"),
         Kind::Number(most) if *most < ANY => {
             let is_good = number.is_some_and(|it| (0.0..=*most).contains(&it));
@@ -266,7 +298,9 @@ fn expected(kind: &Kind, given: &Value) -> Option<String> {
         Kind::OffOrObject(_) => (*given == Value::Bool(false), "false or an object"),
         Kind::Search => (is_search(given), SEARCH),
         Kind::List(_) => (false, "a list of rules"),
-        Kind::Object(_) | Kind::Named(..) | Kind::Headers | Kind::Price => (false, "an object"),
+        Kind::Object(_) | Kind::Named(..) | Kind::Headers | Kind::Servers | Kind::Price => {
+            (false, "an object")
+        }
     };
     (!is_good).then(|| words.to_owned())
 }

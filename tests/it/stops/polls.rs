@@ -240,6 +240,7 @@ pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
         overflow: root.clone(),
         program: root,
         web: caliban::web::Web::new(Vec::new(), std::path::PathBuf::new()),
+        servers: caliban::mcp::Servers::default(),
     }
 }
 
