@@ -46,6 +46,8 @@ pub enum Question<'a> {
 pub enum Reason<'a> {
     /// The call is not allowed in any mode. The text tells the model why.
     Never(&'a str),
+    /// The tool does not exist, or its arguments are wrong. The text tells the model why.
+    Invalid(&'a str),
     PlanMode,
     /// A plan is submitted only in plan mode.
     NoPlanMode,
@@ -66,6 +68,7 @@ pub fn decide<'a>(
     let is_plan = mode == Mode::Plan;
     match access {
         Access::Never(why) => Decision::Deny(Reason::Never(why)),
+        Access::Invalid(why) => Decision::Deny(Reason::Invalid(why)),
         _ if is_plan && is_refused_in_plan_mode(access) => Decision::Deny(Reason::PlanMode),
         _ if judged.verdict == Some(Verdict::Deny) => Decision::Deny(Reason::Rule(&judged.why)),
         Access::Read | Access::Ask { .. } | Access::Delegate { .. } | Access::Workers(_) => {
@@ -129,7 +132,8 @@ fn ask<'a>(access: &'a Access, judged: &'a Judgement) -> Decision<'a> {
         | Access::Delegate { .. }
         | Access::Workers(_)
         | Access::Plan
-        | Access::Never(_) => {
+        | Access::Never(_)
+        | Access::Invalid(_) => {
             return Decision::Deny(Reason::Never("Not run: there is no question about this call."));
         }
     })

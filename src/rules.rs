@@ -98,7 +98,8 @@ impl Rules {
             | Access::Delegate { .. }
             | Access::Workers(_)
             | Access::Plan
-            | Access::Never(_) => Judgement::default(),
+            | Access::Never(_)
+            | Access::Invalid(_) => Judgement::default(),
         }
     }
 

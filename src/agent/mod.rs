@@ -66,7 +66,7 @@ use crate::context::mention;
 use crate::conversation::report::{Level, Show};
 use crate::conversation::{Channels, Conversation, Work};
 use crate::event::{Delta, TurnId};
-use crate::message::{CallId, Excerpt, Reply, Stop};
+use crate::message::{CallId, Reply, Stop};
 use crate::provider::Sampled;
 use crate::session::{Effect, Input, Phase, Session};
 use crate::store::measures;
@@ -352,11 +352,6 @@ impl Agent {
     }
 
     /// Starts to read the files that a message mentions. The message is sent when they have been read.
-    fn prepare(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
-        self.prepare_message(Prompt { text, context, steer, ..Prompt::default() });
-    }
-
-    /// Does the same as `prepare` for a message that may come from a slash command.
     fn prepare_message(&mut self, prompt: Prompt) {
         let hosts = mention::hosts(&prompt.text).join(", ");
         if !hosts.is_empty() {
@@ -372,6 +367,7 @@ impl Agent {
         let Some((prompt, observations)) = self.prompts.prepared(conversation, prepared) else {
             return conversation.session.attend();
         };
+        prompt.remember(conversation);
         let Prompt { text, context, steer, model, review, plan, .. } = prompt;
         if plan.is_some_and(|it| !plan::decide(conversation, &self.desk, it)) {
             return;

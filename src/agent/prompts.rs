@@ -29,6 +29,19 @@ pub(super) struct Prompt {
     pub(super) review: Option<String>,
     /// The user's decision on a plan, which the message tells the model.
     pub(super) plan: Option<Decided>,
+    /// What the user has typed, for the history of sent messages.
+    pub(super) typed: Option<String>,
+}
+
+impl Prompt {
+    /// Adds what the user has typed to the history of sent messages.
+    pub(super) fn remember(&self, conversation: &Conversation) {
+        if let (Some(typed), Some(store)) = (&self.typed, &conversation.store)
+            && let Err(error) = store.remember(typed)
+        {
+            tracing::warn!("the prompt could not be remembered: {error}");
+        }
+    }
 }
 
 pub(super) struct Prepared {

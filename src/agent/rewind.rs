@@ -21,6 +21,7 @@ use crate::tool::{self, Desk};
 use job::Job;
 use plan::File as Planning;
 pub(super) use plan::check_no_link;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -47,6 +48,7 @@ impl Record {
                 let notes = self.notes_of(conversation, entry, later);
                 let found = self.changes_of(conversation, entry, later, &notes);
                 let Some((title, changes)) = found else { return };
+                let title = with_later(title, &changes, entry);
                 let (desk, screen) = (desk.clone(), conversation.screen());
                 tokio::spawn(async move {
                     let notes = told(&desk.root, notes.iter().map(|it| &it.said)).await;
@@ -192,6 +194,17 @@ fn row(it: &Change) -> TurnRow {
         (title, _) => title.to_owned(),
     };
     TurnRow { entry: it.entry, title, age: age(it.at), files: Vec::new(), notes: Vec::new() }
+}
+
+/// The title of a preview, with the number of the later turns that it takes back too.
+fn with_later(title: String, changes: &[Change], entry: u32) -> String {
+    let is_later = |it: &&Change| it.entry > entry && it.cause != Cause::Rewind;
+    let later: BTreeSet<u32> = changes.iter().filter(is_later).map(|it| it.entry).collect();
+    match later.len() {
+        0 => title,
+        1 => format!("{title}, and 1 later turn"),
+        n => format!("{title}, and {n} later turns"),
+    }
 }
 
 fn row_of_note(it: &Note) -> TurnRow {

@@ -188,7 +188,7 @@ impl Sampler {
             return;
         }
         self.hit = (usage.read() > 0)
-            .then(|| u32::try_from(100 * usage.cache_read / usage.read()).unwrap_or(0));
+            .then(|| u32::try_from(size::percent(usage.cache_read, usage.read())).unwrap_or(0));
         if let (Some((_, sent)), true) = (&self.sent, usage.read() > 0) {
             let measure = Measure { tokens: usage.read(), bytes: size::of_request(sent) };
             conversation.take(Input::Measure { model: reply.by.clone(), measure });

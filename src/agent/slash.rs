@@ -36,44 +36,39 @@ pub(super) fn sent(agent: &mut Agent, text: String, context: Vec<Excerpt>, steer
     if let Some(why) = slash::misfit(&text).filter(|_| !is_comment) {
         return agent.conversation.bounce(text, context, why);
     }
-    let conversation = &mut agent.conversation;
-    if let (true, Some(store)) = (is_prompt && !is_comment, &conversation.store)
-        && let Err(error) = store.remember(&text)
-    {
-        tracing::warn!("the prompt could not be remembered: {error}");
-    }
+    let typed = (is_prompt && !is_comment).then(|| text.clone());
+    let prompt = Prompt { text: text.clone(), context, steer, typed, ..Prompt::default() };
     match parsed {
-        Parsed::Prompt => agent.prepare(text, context, steer),
+        Parsed::Prompt => agent.prepare_message(prompt),
         Parsed::Other(word, rest) => {
             let called = called(&agent.desk, word, rest);
-            call(agent, called, text, context, steer);
+            call(agent, called, prompt);
         }
         Parsed::Known(Slash::Plan, rest) if !rest.is_empty() => {
+            let conversation = &mut agent.conversation;
             permissions::choose_mode(conversation, &agent.desk, Mode::Plan);
             if conversation.session.mode == Mode::Plan {
-                return agent.prepare(rest.to_owned(), context, steer);
+                return agent.prepare_message(Prompt { text: rest.to_owned(), ..prompt });
             }
             let why =
                 "The conversation stays a coordinator, so the message was not sent.".to_owned();
-            conversation.bounce(text, context, why);
+            conversation.bounce(prompt.text, prompt.context, why);
         }
         Parsed::Known(Slash::Skill, rest) if !rest.is_empty() => {
             let skill = guidance::skill(&agent.desk, rest).map_err(|why| unsent(&why));
             let called = skill.map(|(text, skill)| Called::Skill(text, skill));
-            call(agent, called, text, context, steer);
+            call(agent, called, prompt);
         }
-        Parsed::Known(Slash::Init, rest) => init(agent, &text, rest, context, steer),
+        Parsed::Known(Slash::Init, rest) => init(agent, rest, prompt),
         Parsed::Known(Slash::Review, "clear") => {
-            keep(&agent.conversation, context);
+            keep(&agent.conversation, prompt.context);
             agent.desk.workspace.uncomment();
         }
         Parsed::Known(Slash::Review, rest) => {
-            let review = Some(rest.to_owned());
-            let text = text.clone();
-            agent.prepare_message(Prompt { text, context, steer, review, ..Prompt::default() });
+            agent.prepare_message(Prompt { review: Some(rest.to_owned()), ..prompt });
         }
         Parsed::Known(slash, rest) => {
-            keep(&agent.conversation, context);
+            keep(&agent.conversation, prompt.context);
             carry_out(agent, slash, rest);
         }
     }
@@ -87,38 +82,37 @@ fn keep(conversation: &Conversation, context: Vec<Excerpt>) {
 }
 
 /// Sends a message that calls a command of the user's own or a skill, or gives the message back with the reason.
-fn call(
-    agent: &mut Agent,
-    called: Result<Called, String>,
-    text: String,
-    context: Vec<Excerpt>,
-    steer: bool,
-) {
+fn call(agent: &mut Agent, called: Result<Called, String>, prompt: Prompt) {
     match called {
         Ok(Called::Command { excerpt, model, warnings }) => {
             agent.conversation.tell_once(warnings);
-            let context = context.into_iter().chain([excerpt]).collect();
-            agent.prepare_message(Prompt { text, context, steer, model, ..Prompt::default() });
+            let context = prompt.context.into_iter().chain([excerpt]).collect();
+            agent.prepare_message(Prompt { context, model, ..prompt });
         }
         Ok(Called::Skill(message, skill)) => {
-            let skill = Excerpt { keyword: text, ..skill };
-            agent.prepare(message, [skill].into_iter().chain(context).collect(), steer);
+            agent.prepare_message(in_words(prompt, message, skill))
         }
-        Err(why) => agent.conversation.bounce(text, context, why),
+        Err(why) => agent.conversation.bounce(prompt.text, prompt.context, why),
     }
 }
 
+/// A message in the words of a skill or a task, whose excerpt keeps what the user has typed.
+fn in_words(prompt: Prompt, text: String, excerpt: Excerpt) -> Prompt {
+    let excerpt = Excerpt { keyword: prompt.text, ..excerpt };
+    let context = [excerpt].into_iter().chain(prompt.context).collect();
+    Prompt { text, context, ..prompt }
+}
+
 /// `/init`: sends the task to write `AGENTS.md`.
-fn init(agent: &mut Agent, text: &str, words: &str, context: Vec<Excerpt>, steer: bool) {
+fn init(agent: &mut Agent, words: &str, prompt: Prompt) {
     if agent.conversation.session.mode == Mode::Plan {
         let why = "Plan mode changes no file, and /init proposes a change to `AGENTS.md`. Choose another mode \
                    first, for example with `:Caliban mode ask`.";
-        return agent.conversation.bounce(text.to_owned(), context, why.to_owned());
+        return agent.conversation.bounce(prompt.text, prompt.context, why.to_owned());
     }
     let exists = agent.desk.root.join(init::PAGE).exists();
     let (message, task) = init::message(exists, words);
-    let task = Excerpt { keyword: text.to_owned(), ..task };
-    agent.prepare(message, [task].into_iter().chain(context).collect(), steer);
+    agent.prepare_message(in_words(prompt, message, task));
 }
 
 fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {

@@ -3,6 +3,7 @@
 use super::sampler::Sampler;
 use super::turn::Turn;
 use super::{Agent, questions};
+use crate::context::size;
 use crate::conversation::Conversation;
 use crate::conversation::report::{PlanStatus, QueuedMessage, Stage, Status, Wait, WorkersStatus};
 use crate::event::{Delta, Matter};
@@ -86,7 +87,8 @@ pub(super) fn usage(conversation: &Conversation, sampler: &Sampler) -> String {
     let usage = session.usage;
     let read = usage.read();
     let mut text = format!("Tokens of this conversation:\nin       {}", grouped(read));
-    if let Some(share) = (100 * usage.cache_read).checked_div(read).filter(|it| *it > 0) {
+    let share = size::percent(usage.cache_read, read);
+    if share > 0 {
         text.push_str(&format!(", cached {} ({share} %)", grouped(usage.cache_read)));
     }
     text.push_str(&format!(
@@ -94,7 +96,8 @@ pub(super) fn usage(conversation: &Conversation, sampler: &Sampler) -> String {
         grouped(usage.output),
         grouped(session.context)
     ));
-    if let Some(share) = (100 * session.context).checked_div(window) {
+    if window > 0 {
+        let share = size::percent(session.context, window);
         text.push_str(&format!(" of {} ({share} %)", grouped(window)));
     }
     let spent = match session.spent {

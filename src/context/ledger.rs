@@ -171,13 +171,26 @@ impl Ledger {
         let cells = u128::from(self.total) * u128::from(BAR);
         let full = u64::try_from(cells.div_ceil(u128::from(window))).unwrap_or(BAR).min(BAR);
         let full = if self.limits.window == 0 { BAR } else { full };
-        let cells = split(full, self.sections);
+        let cells = self.seen(split(full, self.sections));
         let mut bar = String::new();
         for (letter, count) in LETTERS.iter().zip(cells) {
             (0..count).for_each(|_| bar.push(*letter));
         }
         (full..BAR).for_each(|_| bar.push('·'));
         bar
+    }
+
+    /// Gives each section of at least one percent of the window a cell of the bar, from the section with the most cells.
+    fn seen(&self, mut cells: [u64; Section::ALL.len()]) -> [u64; Section::ALL.len()] {
+        let window = self.limits.window.max(self.total);
+        for at in 0..cells.len() {
+            let most = (0..cells.len()).max_by_key(|it| cells[*it]).unwrap_or(at);
+            if cells[at] == 0 && size::percent(self.sections[at], window) > 0 && cells[most] > 1 {
+                cells[most] -= 1;
+                cells[at] += 1;
+            }
+        }
+        cells
     }
 
     /// The share of the window that these tokens take. If the window is not known, their share of the total.

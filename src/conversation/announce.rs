@@ -136,7 +136,8 @@ impl Conversation {
             | Access::Delegate { .. }
             | Access::Workers(_)
             | Access::Plan
-            | Access::Never(_) => (),
+            | Access::Never(_)
+            | Access::Invalid(_) => (),
         }
     }
 

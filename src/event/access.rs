@@ -59,10 +59,11 @@ pub enum Access {
     Workers(WorkerAct),
     /// Submits a plan for the user's decision, which ends the turn.
     Plan,
-    /// The call cannot run: the tool does not exist, its arguments are wrong, or no tool may touch the path. The text
-    /// tells the model why.
+    /// The call cannot run: no tool may touch the path, or a limit forbids the call. The text tells the model why.
     #[serde(alias = "refused")]
     Never(String),
+    /// The call cannot run: the tool does not exist, or its arguments are wrong. The text tells the model why.
+    Invalid(String),
 }
 
 /// A read that needs the user's consent.
@@ -122,6 +123,11 @@ impl Access {
         matches!(self, Access::Ask { .. } | Access::Plan)
     }
 
+    /// Whether the call is answered without running, in any mode.
+    pub fn cannot_run(&self) -> bool {
+        matches!(self, Access::Never(_) | Access::Invalid(_))
+    }
+
     /// Whether the call changes files of the project.
     pub fn edits(&self) -> bool {
         matches!(self, Access::Edit { .. } | Access::Format { .. })
@@ -163,7 +169,8 @@ impl Access {
             | Access::Ask { .. }
             | Access::Workers(_)
             | Access::Plan
-            | Access::Never(_) => None,
+            | Access::Never(_)
+            | Access::Invalid(_) => None,
         }
     }
 
@@ -203,7 +210,8 @@ impl Access {
             | Access::Delegate { .. }
             | Access::Workers(_)
             | Access::Plan
-            | Access::Never(_) => Vec::new(),
+            | Access::Never(_)
+            | Access::Invalid(_) => Vec::new(),
         }
     }
 

@@ -36,9 +36,9 @@ impl Mode {
     pub fn means(self) -> &'static str {
         match self {
             Mode::Plan => "nothing is edited or run",
-            Mode::Ask => "you decide on each edit and command",
+            Mode::Ask => "you decide on each edit, and on commands that are not everyday ones",
             Mode::AutoEdit => {
-                "edits are written at once, then reviewed; you decide on each command"
+                "edits are written at once, then reviewed; you decide on commands that are not everyday ones"
             }
             Mode::Auto => {
                 "edits are written at once; commands run in the sandbox without a question"

@@ -274,6 +274,10 @@ impl Archive {
             Ok(opened) => opened,
             Err(unavailable) => return vec![Outcome::Notice(Level::Error, unavailable.say(&id.0))],
         };
+        if copy.name.is_none() {
+            let text = format!("This is a copy of `{of}`, which stays as it is.");
+            copy.session.step(Input::Tell { text });
+        }
         opened.store.keep_outputs(&mut copy.session);
         let turns = copy.session.turns;
         if let Err(error) = self.project.copy_checkpoints(&of, &id, turns) {
@@ -302,6 +306,9 @@ impl Archive {
         Branch { session: mut copy, in_memory, back }: Branch,
         taken: &[String],
     ) -> Vec<Outcome> {
+        let text = format!("This copy is `{of}` as it was before `/undo`.");
+        copy.step(Input::Tell { text });
+        copy.step(Input::Title { title: before_undo(&copy.title) });
         if in_memory {
             let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
             let name = SessionId(self.project.free_name(&of.0, is_taken));
@@ -419,4 +426,10 @@ pub(super) async fn note(archive: Archive, mut inbox: mpsc::UnboundedReceiver<No
     while let Some((id, is_kept)) = inbox.recv().await {
         archive.on_thread(move |it| it.note(&id, is_kept)).await;
     }
+}
+
+/// The title of a copy that was made before the user took a conversation back.
+fn before_undo(title: &str) -> String {
+    const WORDS: &str = "before /undo: ";
+    format!("{WORDS}{}", title.strip_prefix(WORDS).unwrap_or(title))
 }

@@ -16,7 +16,7 @@ impl Session {
     /// The log line about a decision of the policy. `None` for a read that needs no consent, and for a call that the
     /// user has just allowed.
     pub(super) fn decided(&self, it: &Open, decision: Decision<'_>) -> Option<String> {
-        if let Decision::Deny(Reason::Never(why)) = decision {
+        if let Decision::Deny(Reason::Never(why) | Reason::Invalid(why)) = decision {
             return Some(format!("refused: {}", in_one_line(&format!("{} ({why})", it.call.tool))));
         }
         let what = it.access.label()?;

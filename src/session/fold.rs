@@ -33,7 +33,7 @@ impl Session {
             Event::Queued { message } => self.enqueue(message),
             Event::Unqueued { id } => self.unqueue(*id),
             Event::Prompted { turn, message } => self.begin_turn(*turn, message),
-            Event::Steered { message, .. } => self.say_user(message, None),
+            Event::Steered { turn, message } => self.steer(*turn, message),
             Event::Replied { turn, reply, plans } => self.apply_reply(*turn, reply, plans),
             Event::Asked { call, question, .. } => self.ask(call, question),
             Event::Limited { .. }
@@ -119,6 +119,16 @@ impl Session {
         self.begin_spending();
         self.reminded = false;
         self.phase = Phase::Sampling { turn, requests: 1, tries: 1 };
+    }
+
+    /// Adds a message of the user to the running turn. After a reply without calls, the message begins another request.
+    fn steer(&mut self, turn: TurnId, message: &Queued) {
+        let after_reply = self.messages.last().is_some_and(|it| it.role == Role::Assistant);
+        if let (true, Phase::Sampling { requests, .. }) = (after_reply, &self.phase) {
+            let requests = requests.saturating_add(1);
+            self.phase = Phase::Sampling { turn, requests, tries: 1 };
+        }
+        self.say_user(message, None);
     }
 
     fn unqueue(&mut self, id: u32) {
@@ -302,7 +312,7 @@ impl Session {
         let access = if plan.call == call.id {
             plan.access.clone()
         } else {
-            Access::Never("Not run: no such tool.".into())
+            Access::Invalid("Not run: no such tool.".into())
         };
         let judged = self.judged(&access);
         Open {
@@ -397,6 +407,7 @@ impl Session {
     fn settle(&mut self, why: &End) {
         self.note_end(why);
         self.settle_workers(why);
+        self.queue_steered(why);
         if *why == End::Cancelled {
             // what the user writes after the stop goes first
             self.held.extend(self.queue.iter().map(|it| it.id));
@@ -417,6 +428,17 @@ impl Session {
         self.notes.extend(say::aftermath(why).map(str::to_owned));
         if let Some(text) = say::ending(why) {
             self.say(Role::Note, vec![Block::Text { text }]);
+        }
+    }
+
+    /// The messages that were sent into the turn and did not join it begin the next turn, before the others. After a
+    /// stop, the user sends the messages of the queue in the order of writing.
+    fn queue_steered(&mut self, why: &End) {
+        if *why != End::Cancelled {
+            self.queue.sort_by_key(|it| !it.steer);
+        }
+        for message in &mut self.queue {
+            message.steer = false;
         }
     }
 

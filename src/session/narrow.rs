@@ -19,7 +19,7 @@ impl Session {
         for (call, plan) in reply.calls().zip(plans) {
             let refusing = commands.iter().find(|it| !self.is_among(it.1, call, &plan.access));
             if let Some((path, tools)) = refusing
-                && !matches!(plan.access, Access::Never(_))
+                && !plan.access.cannot_run()
             {
                 plan.access = Access::Never(format!(
                     "The command `{path}` allows only these tools until its turn ends: {}. Go on with these, or tell \
@@ -34,8 +34,7 @@ impl Session {
     fn keep_to_agent(&self, reply: &Reply, plans: &mut [Plan]) {
         let Some(Profile { name, tools: Some(tools), .. }) = &self.profile else { return };
         for (call, plan) in reply.calls().zip(plans) {
-            if !self.is_among(tools, call, &plan.access) && !matches!(plan.access, Access::Never(_))
-            {
+            if !self.is_among(tools, call, &plan.access) && !plan.access.cannot_run() {
                 plan.access = Access::Never(format!(
                     "The agent `{name}`, which you are, has only these tools: {}. Go on with these, or tell the user \
                      what else is needed.",

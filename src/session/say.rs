@@ -245,6 +245,7 @@ pub(super) fn narrowed(left: Mode, mode: Mode) -> String {
 pub(super) fn refused(call: &ToolCall, reason: Reason<'_>) -> ToolAnswer {
     match reason {
         Reason::Never(why) => ToolAnswer::failed(&call.id, why.to_owned(), "refused"),
+        Reason::Invalid(why) => ToolAnswer::failed(&call.id, why.to_owned(), "not valid"),
         Reason::PlanMode => planning(call),
         Reason::NoPlanMode => {
             let text = "Not shown: the user is not in plan mode, so go on without a plan, or write it in your answer.";

@@ -433,7 +433,7 @@ fn a_paused_reply_is_sent_back_unchanged_a_limited_number_of_times() {
             sample 1
             sample 1
             sample 1
-            sample 2
+            sample 1
             user: go
             assistant: so far
             assistant: on

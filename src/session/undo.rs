@@ -53,6 +53,16 @@ impl Session {
         }
     }
 
+    /// How many turns the user has taken back. Sessions of an older version do not say which message began which turn.
+    pub fn undone(&self) -> u32 {
+        let mut prompts = self.messages.iter().filter(|it| is_shown(it)).peekable();
+        if prompts.peek().is_some_and(|it| it.turn.is_none()) {
+            return 0;
+        }
+        let count = prompts.filter(|it| it.turn.is_some()).count();
+        self.turns.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
     /// Removes this message and all later ones. The queue, the permissions and the cost stay. The count of turns stays
     /// too, so that a new turn does not get the number of a removed one.
     pub fn go_back(&mut self, at: usize) {

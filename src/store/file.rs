@@ -74,6 +74,9 @@ pub(super) struct SessionFile {
     /// What has reached the project beside the messages.
     #[serde(default, skip_serializing_if = "Exposure::is_none")]
     exposure: Exposure,
+    /// How many of the turns the user has taken back.
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "event::number")]
+    undone: u32,
     #[serde(default, deserialize_with = "event::number")]
     turns: u32,
     #[serde(default)]
@@ -172,6 +175,7 @@ impl SessionFile {
             saves: 0,
             exposure: Exposure::None,
             turns: 0,
+            undone: 0,
             usage: Usage::default(),
             context: 0,
             measures: BTreeMap::new(),
@@ -273,6 +277,7 @@ impl SessionFile {
         self.root.clone_from(&session.root);
         self.exposure = session.exposure;
         self.turns = session.turns;
+        self.undone = session.undone();
         self.usage = session.usage;
         self.context = session.context;
         self.measures.clone_from(&session.measures);

@@ -29,6 +29,9 @@ pub(super) struct Head {
     pub(super) saves: u64,
     pub(super) turns: u32,
     pub(super) parent: Option<Parent>,
+    /// The turns that the user has taken back.
+    #[serde(default)]
+    pub(super) undone: u32,
     /// Whether the parser has reached the messages or the end of the file.
     #[serde(skip)]
     pub(super) whole: bool,
@@ -49,6 +52,7 @@ impl<'de> Visitor<'de> for &mut Head {
                 "title" => self.title = map.next_value()?,
                 "saves" => self.saves = map.next_value()?,
                 "parent" => self.parent = map.next_value()?,
+                "undone" => self.undone = map.next_value()?,
                 "turns" => {
                     self.turns = map.next_value()?;
                     is_counted = true;

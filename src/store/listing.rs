@@ -124,7 +124,7 @@ impl Project {
         let last = saved.iter().filter_map(|it| it.modified().ok()).max();
         let age = last.and_then(|it| SystemTime::now().duration_since(it).ok()).unwrap_or_default();
         let bytes = saved.iter().map(Metadata::len).sum();
-        let (title, turns) = (title(&head.title), head.turns);
+        let (title, turns) = (title(&head.title), head.turns.saturating_sub(head.undone));
         let parent = head.parent.filter(|it| !it.is_copy);
         Some(Listed { name, title, age, bytes, turns, locked, problem, line: None, parent })
     }

@@ -54,6 +54,7 @@ impl Call {
         });
         let (access, deed) = match judged {
             Ok((access, deed)) => (access, Some(deed)),
+            Err(said) if is_misread => (Access::Invalid(short(&said)), None),
             Err(said) => (Access::Never(short(&said)), None),
         };
         let named = deed.as_ref().map(Deed::paths).unwrap_or_default();
@@ -291,7 +292,7 @@ pub async fn run(desk: &Desk, call: &Call) -> Ran {
         }
         Some(Deed::Last(_)) => Err(format!("{} ends the turn; it does not run.", call.made.tool)),
         None => match &call.access {
-            Access::Never(said) => Err(said.clone()),
+            Access::Never(said) | Access::Invalid(said) => Err(said.clone()),
             _ => Err(BROKEN.to_owned()),
         },
     };

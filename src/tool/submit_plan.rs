@@ -116,7 +116,7 @@ mod tests {
     /// The first fault that the model is told.
     fn fault(args: Value) -> String {
         match access(&room().desk, &call(args)) {
-            Access::Never(said) => said.lines().nth(1).unwrap_or_default().to_owned(),
+            Access::Invalid(said) => said.lines().nth(1).unwrap_or_default().to_owned(),
             access => format!("{access:?}"),
         }
     }

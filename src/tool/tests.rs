@@ -101,7 +101,7 @@ impl Room {
         let mut said = String::new();
         for (tool, args) in all {
             let planned = match access(&self.desk, &call(tool, args.clone())) {
-                Access::Never(said) => format!("Refused: {said}"),
+                Access::Never(said) | Access::Invalid(said) => format!("Refused: {said}"),
                 access => match question(&access) {
                     Some(asked) => format!("{access:?} {asked:?}"),
                     None => format!("{access:?}"),
@@ -201,7 +201,7 @@ async fn built_in_tools_and_tools_defined_at_run_time_are_offered_checked_and_ru
         for (tool, args) in &calls {
             let call = call(tool, args.clone());
             let step = match access(&room.desk, &call) {
-                Access::Never(said) => said.lines().next().unwrap_or_default().to_owned(),
+                Access::Invalid(said) => said.lines().next().unwrap_or_default().to_owned(),
                 Access::Edit { paths } => format!("edits {}", paths.join(" ")),
                 _ => run(&room.desk, &call).await.answer.text.trim().replace('\t', " "),
             };
@@ -406,7 +406,7 @@ fn the_answer_to_a_call_with_broken_json_says_where_the_json_breaks() {
         let why = serde_json::from_str::<Value>(text).unwrap_err().to_string();
         let input = Input::Broken { text: text.into(), why };
         match access(&room.desk, &ToolCall { input, ..call("write", json!({})) }) {
-            Access::Never(said) => said,
+            Access::Never(said) | Access::Invalid(said) => said,
             access => panic!("{access:?}"),
         }
     };

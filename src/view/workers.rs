@@ -7,7 +7,7 @@ use crate::event::{Worker, WorkerEvent, WorkerId, WorkerState};
 use crate::session::{WORKER_REQUESTS, Workers, width};
 
 /// The most characters of a worker's title, and of what the worker does.
-const TITLE: usize = 40;
+const TITLE: usize = 80;
 const DOING: usize = 80;
 
 /// The beginning of the words about a worker that waits for the user's answer or review.

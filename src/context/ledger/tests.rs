@@ -87,7 +87,7 @@ fn the_table_shows_the_sections_the_window_and_the_largest_items() {
         limits(),
         &expect![[r#"
             About 45,000 of 200,000 tokens (23 %)
-            stttfffrrrrr······································
+            stttifffcrrr······································
             s  system prompt    2,349    1 %
             t  tools            9,396    5 %
             i  instructions     1,773    1 %
@@ -119,7 +119,7 @@ fn before_the_provider_counts_a_request_all_figures_are_estimates() {
         limits(),
         &expect![[r#"
             About 19,000 of 200,000 tokens (10 %)
-            tffrr·············································
+            stffr·············································
             s  system prompt    1,000    1 %
             t  tools            4,000    2 %
             i  instructions       755   <1 %

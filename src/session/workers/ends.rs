@@ -20,6 +20,9 @@ impl Session {
     /// Ends the turn after a reply without calls. The reply of a coordinator whose workers are not done is held; after
     /// two such replies the turn ends without the workers.
     pub(in crate::session) fn finish(&mut self, turn: TurnId, step: &mut Step) {
+        if self.ready().any(|it| it.steer) {
+            return self.sample_if_answered(turn, step);
+        }
         let (active, unread) = (self.workers.active().count(), self.workers.unread().count());
         if !self.has_open_workers() {
             return self.end(turn, End::Done, step);
