@@ -167,8 +167,10 @@ fn the_chip_of_a_selection_or_a_long_command_is_the_same_before_and_after_sendin
     let chips = |it: &Nvim| {
         let screen = it.screen();
         let chips = screen.lines().filter_map(|it| Some(it.split_once('▏')?.1.trim_end()));
+        // the row of a command that runs is no chip yet
+        let chips = chips.filter(|it| !it.ends_with(" ends it"));
         let chips =
-            chips.map(|it| it.split("  goes").next().unwrap().replace("  <C-x> removes", ""));
+            chips.map(|it| it.split("  goes").next().unwrap().replace("  <Esc><C-x> removes", ""));
         // where the command is cut depends on the width of the window
         let brief = |it: String| format!("{} … {}", &it[..16], it.rsplit('…').next().unwrap());
         chips.map(brief).collect::<Vec<_>>()

@@ -6,7 +6,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
 
-const UNFOLDED: &str = "More of the question is open now. Read it all, then answer.";
+const UNFOLDED: &str = "More is open now. Read it all, then answer.";
 
 /// A chat whose question about this command is on the screen and accepts keys.
 fn asked(server: &Server, setup: Setup, command: &str) -> Nvim {
@@ -53,7 +53,7 @@ fn consent_is_possible_only_after_a_folded_20_kb_comment_was_opened_and_read() {
     nvim.go_to_transcript("? Run");
     press(&nvim, "zt");
     press(&nvim, "y");
-    nvim.wait_screen(" lines have not been on the screen. Scroll through them first.");
+    nvim.wait_screen(" lines not shown yet: <C-e> scrolls down");
     assert!(!answered(&nvim));
     for _ in 0..60 {
         press(&nvim, "<C-d>");
@@ -168,7 +168,7 @@ fn consent_is_possible_only_after_each_line_was_visible_even_in_a_window_of_four
     nvim.keys(":Caliban<CR><C-w>k:resize 4<CR><C-w>jigo<C-s><Esc><C-w>k");
     nvim.wait_question();
     nvim.keys("y");
-    nvim.wait_screen(" lines have not been on the screen. Scroll through them first.");
+    nvim.wait_screen(" lines not shown yet: <C-e> scrolls down");
     nvim.keys(":Caliban approve session<CR>");
     press(&nvim, "j");
     press(&nvim, "y");
@@ -198,7 +198,7 @@ fn a_question_with_a_line_longer_than_the_window_can_be_read_by_scrolling() {
     nvim.keys(":Caliban<CR><C-w>k:resize 3<CR>:setlocal nowrap<CR><C-w>jigo<C-s><Esc><C-w>k");
     nvim.wait_question();
     press(&nvim, "Gkk0y");
-    nvim.wait_screen("1 line has not been on the screen. Scroll to it first.");
+    nvim.wait_screen("1 line not shown yet: zl scrolls right");
     for _ in 0..10 {
         press(&nvim, "40zl");
     }

@@ -56,7 +56,7 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │Queue a message
         │
         │
-                     <C-s> queue · <M-CR> send now · <Esc> more keys
+          <Esc><Tab> to the question · <C-s> queue · <Esc> more keys
     "#]];
     nvim.wait_expect(expected, shown);
 }

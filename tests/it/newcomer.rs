@@ -4,6 +4,8 @@ mod floats;
 mod follows;
 mod keys;
 mod rows;
+mod rows_that_fit;
+mod truths;
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;

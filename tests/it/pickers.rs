@@ -91,11 +91,11 @@ fn a_plugins_picker_gets_kinds_columns_and_previews() {
     assert_eq!(nvim.lua_json("return _G.given.lines[1]"), "---");
     expect![[r#"
         caliban_modes
-        plan                only reads: nothing is edited or run
-        ask                 you decide on each edit and command
-        auto-edit    (now)  writes edits at once, asks for commands
-        auto                writes edits, runs commands in a sandbox
-        coordinator         other agents, its workers, do the work"#]]
+        plan                reads only: no edits, no commands
+        ask                 asks for edits, unusual commands
+        auto-edit    (now)  like ask, but writes edits at once
+        auto                writes edits, runs all in a sandbox
+        coordinator         its workers do the work"#]]
     .assert_eq(&given(nvim, "mode"));
 }
 

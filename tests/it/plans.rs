@@ -214,7 +214,7 @@ fn the_lines_of_a_plan_in_the_chat_take_its_keys_once_its_window_was_shown() {
         let is_mapped = move |nvim: &Nvim| nvim.lua(code, &[key.into()]) == desc.into();
         nvim.wait(is_mapped, desc);
     };
-    nvim.wait_screen("<CR> send · <Tab> to the chat · g? keys");
+    nvim.wait_screen("<CR> send · <Tab> to the plan · g? keys");
     nvim.keys("<Tab>");
     nvim.wait_screen(ON_IT);
     // below the plan is the list of changes, which has keys of its own

@@ -35,7 +35,7 @@ fn the_key_c_runs_a_changed_command_and_tells_the_model() {
     let scene = asked("{}", "echo one > out");
     scene.server.reply(Reply::said("Good."));
     scene.nvim.keys("c");
-    scene.nvim.wait_screen("<CR> or <C-s> run ·");
+    scene.nvim.wait_screen("<C-s> run, in normal mode also <CR> ·");
     scene.nvim.keys("ccecho two > out; cat out<Esc><CR>");
     scene.wait_idle("Good.");
     assert_eq!(scene.on_disk("out").as_deref(), Some("two\n"));
@@ -55,7 +55,7 @@ fn a_changed_command_of_several_lines_runs_as_it_is_written() {
     let scene = asked("{}", "echo one > out\necho two >> out");
     scene.server.reply(Reply::said("Good."));
     scene.nvim.keys("c");
-    scene.nvim.wait_screen("<CR> or <C-s> run ·");
+    scene.nvim.wait_screen("<C-s> run, in normal mode also <CR> ·");
     scene.nvim.keys("Goecho three >> out<C-s>");
     scene.wait_idle("Good.");
     assert_eq!(scene.on_disk("out").as_deref(), Some("one\ntwo\nthree\n"));
@@ -67,7 +67,7 @@ fn a_command_that_the_user_leaves_unchanged_or_empty_still_needs_consent() {
     let scene = asked("{}", "echo one > out");
     for keys in ["c<CR>", "c<C-c>", "cdd<CR>", "c:q<CR>"] {
         scene.nvim.keys(keys);
-        scene.nvim.wait_gone("<CR> or <C-s> run ·");
+        scene.nvim.wait_gone("<C-s> run, in normal mode also <CR> ·");
         assert_eq!(scene.nvim.phase(), "asking", "{keys}");
         scene.nvim.go_to_transcript("? Run");
     }
@@ -83,7 +83,7 @@ fn a_rule_denies_a_changed_command() {
     let scene = asked(rules, "echo one > out");
     scene.server.reply(Reply::said("Good."));
     scene.nvim.keys("c");
-    scene.nvim.wait_screen("<CR> or <C-s> run ·");
+    scene.nvim.wait_screen("<C-s> run, in normal mode also <CR> ·");
     scene.nvim.keys("ccrm -rf .git<Esc><CR>");
     scene.wait_idle("Good.");
     let said = scene.answer(2, "c1");

@@ -173,14 +173,11 @@ fn the_number_of_lines_that_were_not_on_the_screen_is_true_while_the_user_scroll
     nvim.keys("<CR>");
     nvim.wait_transcript("touch 15");
     nvim.keys("y");
-    nvim.wait_screen("not been on the screen");
+    nvim.wait_screen("not shown yet");
     let told = |nvim: &Nvim| nvim.screen().lines().last().unwrap_or_default().to_owned();
     let first = told(&nvim);
     nvim.keys("<C-e><C-e>");
-    nvim.wait(
-        |it| told(it).contains("not been on the screen") && told(it) != first,
-        "a lower number",
-    );
+    nvim.wait(|it| told(it).contains("not shown yet") && told(it) != first, "a lower number");
     nvim.keys("G");
     nvim.keys("<C-b>");
     nvim.wait_screen("You can answer the question now.");

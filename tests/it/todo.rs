@@ -280,8 +280,10 @@ fn the_window_of_the_list_does_not_cover_a_question() {
         nvim.keys(":Caliban<CR>");
         nvim.ask("go", "One.");
         nvim.keys("<C-w>kgl");
-        let list = "Todo · 0 of 3 · gl closes|[ ] look|[ ] write|[ ] test";
-        nvim.wait(|nvim| window(nvim) == list, "the list");
+        // where the window has no room for all items, the key first shows the others
+        let does = if is_covered { "more" } else { "closes" };
+        let list = &format!("Todo · 0 of 3 · gl {does}|[ ] look|[ ] write|[ ] test");
+        nvim.wait(|nvim| window(nvim) == *list, "the list");
         server.reply(Reply::new().call("c2", "shell", json!({ "command": "echo ran > out" })));
         server.reply(Reply::said("Over."));
         nvim.keys("G");
@@ -292,8 +294,8 @@ fn the_window_of_the_list_does_not_cover_a_question() {
         nvim.go_to_transcript("? Run");
         nvim.keys("y");
         nvim.wait_transcript("Over.");
-        nvim.wait(|nvim| window(nvim) == list, "the list again");
-        nvim.keys("gl");
+        nvim.wait(|nvim| window(nvim) == *list, "the list again");
+        nvim.keys(if is_covered { "glglgl" } else { "gl" });
         assert_eq!(window(&nvim), "");
     }
 }

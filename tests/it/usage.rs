@@ -34,7 +34,7 @@ fn slash_usage_shows_the_tokens_and_the_cost() {
     nvim.keys("i/usage<C-s><Esc>");
     expect![[r#"
         Tokens of this conversation:
-        in       40,000, cached 19,000 (47 %)
+        in       40,000, cached 19,000 (48 %)
         out      1,500
         context  20,500 of 200,000 (10 %)
         cost     $0.09"#]]

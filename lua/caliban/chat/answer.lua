@@ -55,9 +55,9 @@ function M.send(chat, question, response, options, text)
   then
     return say('The question has been answered or withdrawn.')
   end
-  local why = consent.objection(open)
+  local why = consent.objection(chat, open)
   if why then
-    return consent.object(open, why)
+    return consent.object(chat, open, why)
   end
   local sent = respond(chat, open.call, open.asks.question, response, options, text)
   -- the program may refuse the other responses, and the question then stays open

@@ -61,6 +61,38 @@ function M.fill(chat)
   end
 end
 
+--- Keeps a list or the end in sight after words that take rows of their own were drawn: a window that follows the end
+--- shows the list from its head, if it has no room for all of it, else the last line.
+---@param chat caliban.Chat
+---@param head? integer the row of the list's head
+function M.stay(chat, head)
+  local last = api.nvim_buf_line_count(chat.transcript)
+  for _, win in ipairs(fn.win_findbuf(chat.transcript)) do
+    local info = fn.getwininfo(win)[1]
+    ---@param row integer
+    ---@return boolean # whether the window has room for all lines from this row on
+    local function fits(row)
+      return api.nvim_win_text_height(win, { start_row = row }).all <= info.height
+    end
+    local cursor, top = api.nvim_win_get_cursor(win)[1], nil ---@type integer, integer?
+    local follows = cursor == last or head and cursor == head + 1
+    if follows and head and not fits(head) then
+      top = head
+    elseif follows and fn.line('w$', win) < last and fits(last - 1) then
+      top = last - 1
+      while top > 0 and fits(top - 1) do
+        top = top - 1
+      end
+    end
+    if top then
+      api.nvim_win_set_cursor(win, { head == top and head + 1 or last, 0 })
+      api.nvim_win_call(win, function()
+        fn.winrestview({ topline = top + 1 })
+      end)
+    end
+  end
+end
+
 --- Goes to the end in all windows that show the transcript, except in the current window, where the user reads. A
 --- transcript that no window shows is shown at its end next time.
 ---@param chat caliban.Chat

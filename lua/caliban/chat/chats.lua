@@ -32,6 +32,7 @@ local api = vim.api
 ---@field context caliban.Excerpt[] the excerpts that go with the next message
 ---@field state? [string, string][] the status line, as virtual text that is shown above the composer's text
 ---@field scrolling? integer the autocommand that keeps the virtual lines above the composer's text visible
+---@field shells? boolean whether the composer's text begins with `!`
 ---@field placeholder? string the words that an empty composer shows
 ---@field warning? { text: string, tick: integer } shown above the composer's text until the text changes
 ---@field text string[] the composer's text as last read

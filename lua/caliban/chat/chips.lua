@@ -10,7 +10,7 @@ local GAP = '  '
 ---@param name string
 ---@param width integer
 ---@return string
-local function short(name, width)
+function M.short(name, width)
   if api.nvim_strwidth(name) <= width then
     return name
   elseif vim.startswith(name, require('caliban.chat.shell').SIGN) then
@@ -41,7 +41,7 @@ function M.fit(name, figures, width)
     first = first + 1
   end
   local sizes = with(first)
-  return short(name, math.max(4, width - api.nvim_strwidth(sizes))) .. sizes
+  return M.short(name, math.max(4, width - api.nvim_strwidth(sizes))) .. sizes
 end
 
 --- A number with its unit, as the program writes sizes.

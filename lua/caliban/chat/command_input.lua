@@ -4,7 +4,7 @@ local M = {}
 local api = vim.api
 local BUF = require('caliban.editor.since').BUF
 
-local HINT = '<CR> or <C-s> run · <C-c> cancel'
+local HINT = '<C-s> run, in normal mode also <CR> · <C-c> cancel'
 
 --- Closes the window of the command. Leaves insert mode if the user types there.
 ---@param win integer
@@ -15,6 +15,27 @@ local function close(win)
   if api.nvim_win_is_valid(win) then
     api.nvim_win_close(win, true)
   end
+end
+
+--- The place of the window: below the cursor, and above the bar below the window in which the cursor is.
+---@param rows integer the rows of the text
+---@param width integer
+---@return vim.api.keyset.win_config
+local function place(rows, width)
+  local info = vim.fn.getwininfo(api.nvim_get_current_win())[1]
+  local cursor = api.nvim_win_get_cursor(0)
+  local at = vim.fn.screenpos(0, cursor[1], cursor[2] + 1)
+  local border = 2
+  local height = math.max(1, math.min(rows, vim.o.lines - 6))
+  local last = info.winrow + info.winbar + info.height - 1 - height - border
+  local config = {
+    relative = 'editor',
+    row = math.max(0, math.min(at.row, last)),
+    col = math.max(0, math.min(at.col - 1, vim.o.columns - width - border)),
+    width = width,
+    height = height,
+  }
+  return config ---@as vim.api.keyset.win_config
 end
 
 --- Opens a command in a window over the chat.
@@ -28,20 +49,21 @@ function M.open(command, done)
   -- no filetype is set, because with one the user's plugins would treat the text as a file
   pcall(vim.treesitter.start, buf, 'bash')
   local width = math.max(20, math.min(100, vim.o.columns - 4))
-  local win = api.nvim_open_win(buf, true, {
-    relative = 'cursor',
-    row = 1,
-    col = 0,
-    width = width,
-    height = math.max(1, math.min(#lines, vim.o.lines - 6)),
-    style = 'minimal',
-    border = require('caliban.editor.icons').border(),
-    title = ' The command ',
-    footer = require('caliban.editor.icons').of((' %s '):format(HINT)),
-  })
+  local rows = 0
+  for _, line in ipairs(lines) do
+    rows = rows + math.max(1, math.ceil(api.nvim_strwidth(line) / width))
+  end
+  local win = api.nvim_open_win(
+    buf,
+    true,
+    vim.tbl_extend('error', place(rows, width), {
+      style = 'minimal',
+      border = require('caliban.editor.icons').border(),
+      title = ' The command ',
+      footer = require('caliban.editor.icons').of((' %s '):format(HINT)),
+    })
+  )
   vim.wo[win][0].wrap = true
-  local rows = api.nvim_win_text_height(win, {}).all
-  api.nvim_win_set_height(win, math.max(1, math.min(rows, vim.o.lines - 6)))
   local function run()
     local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
     close(win)

@@ -156,16 +156,28 @@ local FRAME = 5
 --- The fewest cells in which words about an item still say something.
 local LEAST = 8
 
---- Cuts the words about each item, so that Neovim's menu has room for them on the screen: Neovim itself would cut them
---- without a sign.
+--- The cells of the screen from the place of Neovim's menu on, which begins below the text that it replaces.
+---@param question caliban.AskedCompletion
+---@param start integer the bytes before this text
+---@return integer
+local function room_at(question, start)
+  local col = vim.fn.screenpos(0, question.row + 1, start + 1).col --[[@as integer]]
+  return vim.o.columns - math.max(0, col - 1)
+end
+
+--- Cuts the items and the words about them, so that Neovim's menu has room for them on the screen: Neovim itself would
+--- cut them without a sign.
 ---@param list lsp.CompletionItem[]
 ---@param message caliban.Completed
-local function fit(list, message)
-  local widest = 0
-  for _, item in ipairs(message.items) do
-    widest = math.max(widest, api.nvim_strwidth(item.text))
+---@param columns integer the cells of the menu
+local function fit(list, message, columns)
+  local widest, most = 0, math.max(LEAST, columns - FRAME)
+  for at, item in ipairs(message.items) do
+    local size = api.nvim_strwidth(item.text)
+    list[at].data = size > most and require('caliban.chat.chips').short(item.text, most) or nil
+    widest = math.max(widest, math.min(size, most))
   end
-  local room, more = vim.o.columns - widest - FRAME, require('caliban.editor.icons').of('…')
+  local room, more = columns - widest - FRAME, require('caliban.editor.icons').of('…')
   for _, item in ipairs(list) do
     local words = item.detail
     if words and api.nvim_strwidth(words) > room then
@@ -198,7 +210,7 @@ local function items(question, message)
       textEdit = { newText = item.text, range = range },
     }
   end
-  fit(list, message)
+  fit(list, message, room_at(question, start))
   return list
 end
 
@@ -302,7 +314,8 @@ end
 ---@return table
 local function convert(item)
   local edit = item.textEdit or { newText = item.label }
-  return { word = edit.newText, kind = '', menu = item.detail or '' }
+  local shown = type(item.data) == 'string' and item.data or edit.newText
+  return { word = edit.newText, abbr = shown, kind = '', menu = item.detail or '' }
 end
 
 ---@param chat caliban.Chat

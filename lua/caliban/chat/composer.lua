@@ -3,8 +3,6 @@ local M = {}
 
 local api = vim.api
 local ns, BUF = api.nvim_create_namespace('caliban_composer'), require('caliban.editor.since').BUF
---- The words beside the last chip, where they have room; `GOES` only beside a command's output.
-local REMOVES, GOES = '  <C-x> removes', '  goes with your next message'
 
 --- The messages that were sent in this Neovim, newest last.
 ---@type string[]
@@ -63,48 +61,9 @@ local function make_room(chat, rows)
 end
 
 ---@param chat caliban.Chat
----@return integer # the width of a virtual line, in cells
-local function room(chat)
-  local win = vim.fn.win_findbuf(chat.composer)[1]
-  return math.max(20, (win and api.nvim_win_get_width(win) or 60) - 2)
-end
-
----@param chat caliban.Chat
----@return [string, string][][] # virtual lines: the state, the warning, and the chips
-local function virtual_lines(chat)
-  local rows = {}
-  local width = room(chat)
-  if chat.state then
-    table.insert(rows, chat.state)
-  end
-  local warning = chat.warning and '! ' .. chat.warning.text or ''
-  for _, row in ipairs(require('caliban.editor.wrap').rows(warning, width, '  ')) do
-    table.insert(rows, { { row, 'CalibanError' } })
-  end
-  local chip, words = nil, '' ---@type [string, string][]?, string
-  for _, excerpt in ipairs(chat.context) do
-    local bar = require('caliban.editor.icons').of('▏')
-    local label = require('caliban.chat.chips').excerpt(excerpt, width - 1)
-    chip = { { bar .. label, 'CalibanChip' } }
-    table.insert(rows, chip)
-  end
-  local last = not chat.warning and chat.context[#chat.context]
-  for _, row in ipairs(last and require('caliban.chat.shell').preview(last, width) or {}) do
-    table.insert(rows, { { row, 'CalibanDim' } })
-    words = GOES
-  end
-  for _, mention in ipairs(require('caliban.chat.mentions').rows(chat, width)) do
-    chip, words = mention, ''
-    table.insert(rows, mention)
-  end
-  local label = chip and chip[1][1] or ''
-  for _, beside in ipairs(chip and { words .. REMOVES, REMOVES } or {}) do
-    if api.nvim_strwidth(label .. beside) <= width then
-      table.insert(chip --[[@as table]], { beside, 'CalibanDim' })
-      break
-    end
-  end
-  return rows
+---@return [string, string][][] # the virtual lines above the text
+local function over(chat)
+  return require('caliban.chat.over_text').rows(chat)
 end
 
 --- Keeps the virtual lines visible while a window of the composer scrolls. The event is watched only while there are
@@ -116,7 +75,7 @@ local function watch_scrolling(chat, wanted)
     chat.scrolling = api.nvim_create_autocmd('WinScrolled', {
       [BUF] = chat.composer,
       callback = function()
-        make_room(chat, #virtual_lines(chat))
+        make_room(chat, #over(chat))
       end,
     })
   elseif chat.scrolling and not wanted then
@@ -131,7 +90,7 @@ local function show_chips(chat)
     return
   end
   api.nvim_buf_clear_namespace(chat.composer, ns, 0, -1)
-  local virtual = virtual_lines(chat)
+  local virtual = over(chat)
   if #virtual > 0 then
     local opts = { virt_lines = virtual, virt_lines_above = true, right_gravity = false }
     api.nvim_buf_set_extmark(chat.composer, ns, 0, 0, opts)
@@ -145,7 +104,7 @@ end
 ---@param chat caliban.Chat
 ---@param wanted boolean
 function M.show_state(chat, wanted)
-  local width = room(chat)
+  local width = require('caliban.chat.over_text').room(chat)
   local status = require('caliban.chat.status')
   local left, right = status.line(chat, width - 1)
   local taken = api.nvim_strwidth(status.text(left) .. status.text(right))
@@ -175,7 +134,7 @@ function M.to_top(chat)
     if api.nvim_win_text_height(win, {}).all > api.nvim_win_get_height(win) then
       api.nvim_win_set_cursor(win, { 1, 0 })
       api.nvim_win_call(win, function()
-        vim.fn.winrestview({ topline = 1, skipcol = 0, topfill = #virtual_lines(chat) })
+        vim.fn.winrestview({ topline = 1, skipcol = 0, topfill = #over(chat) })
       end)
     end
   end
@@ -290,7 +249,8 @@ function M.send(chat, steer)
   if shell.is_command(message) then
     local why = shell.run(chat, message, M.chip)
     if not why then
-      return put(chat, { '' })
+      put(chat, { '' })
+      return show_chips(chat)
     end
     M.warn(chat, why)
     return M.to_top(chat)
@@ -464,7 +424,7 @@ function M.attach(chat)
     if warning and warning.tick ~= api.nvim_buf_get_changedtick(chat.composer) then
       M.unwarn(chat)
     end
-    make_room(chat, #virtual_lines(chat))
+    make_room(chat, #over(chat))
     -- the text is read now, because if a signal ends Neovim, its buffers are unloaded before any
     -- autocommand can read them
     if api.nvim_buf_line_count(chat.composer) <= FEW then
@@ -479,6 +439,13 @@ function M.attach(chat)
   on({ 'BufLeave', 'BufUnload' }, function()
     M.save(chat)
   end)
+  -- the keys beside the chips depend on the mode, which changes only after `InsertEnter`
+  on(
+    { 'InsertEnter', 'InsertLeave' },
+    vim.schedule_wrap(function()
+      local _ = chat.scrolling and show_chips(chat)
+    end)
+  )
   api.nvim_create_autocmd('VimLeave', {
     group = api.nvim_create_augroup('caliban_draft', {}),
     callback = M.leave,

@@ -3,7 +3,7 @@
 local M = {}
 
 local api, fn = vim.api, vim.fn
-local questions = require('caliban.chat.question')
+local questions, seen_in = require('caliban.chat.question'), require('caliban.chat.sight')
 
 --- A question accepts keys only after it has been on the screen for this many milliseconds without
 --- a key press.
@@ -12,7 +12,7 @@ local REST = 400
 local LATE = 100
 
 --- The words for an answer to a question of which a part was folded. The answer opens the fold.
-local UNFOLDED = 'More of the question is open now. Read it all, then answer.'
+local UNFOLDED = 'More is open now. Read it all, then answer.'
 
 --- Makes the question accept keys once it has been on the screen for `REST` without a key press.
 ---@param chat caliban.Chat
@@ -35,110 +35,6 @@ local function arm(chat, question, wait)
     require('caliban.chat.paint').last_line(chat, question.call, question.lines[#question.lines])
     require('caliban.chat.windows').hint(chat)
   end, math.ceil(wait))
-end
-
---- A rectangle of the screen, in rows and columns from 1.
----@class caliban.Rect
----@field top integer
----@field bottom integer
----@field left integer
----@field right integer
-
---- The rectangles of the screen that are covered by floating windows above `win`. Windows of one or
---- two columns are ignored: they are scroll bars and signs, which hide no words.
----@param win integer
----@return caliban.Rect[]
-local function covers(win)
-  local own = api.nvim_win_get_config(win).zindex or 0
-  local all = {} ---@type caliban.Rect[]
-  for _, other in ipairs(api.nvim_tabpage_list_wins(0)) do
-    local config = api.nvim_win_get_config(other)
-    if
-      config.relative ~= ''
-      and not config.hide
-      and (config.zindex or 0) > own
-      and config.width > 2
-    then
-      local info = fn.getwininfo(other)[1]
-      local edge = config.border and config.border ~= 'none' and 2 or 0
-      table.insert(all, {
-        top = info.winrow,
-        bottom = info.winrow + info.height + info.winbar + edge - 1,
-        left = info.wincol,
-        right = info.wincol + info.width + edge - 1,
-      })
-    end
-  end
-  return all
-end
-
----@param rects caliban.Rect[]
----@param row integer
----@param left integer
----@param right integer
----@return boolean
-local function is_covered(rects, row, left, right)
-  for _, it in ipairs(rects) do
-    if row >= it.top and row <= it.bottom and right >= it.left and left <= it.right then
-      return true
-    end
-  end
-  return false
-end
-
---- Notes which characters of a partly visible line a window shows. Cells that Neovim may cover with
---- a mark (such as `<<<` or `@@@`) do not count: the first cells if the line begins above the
---- window, and the last row if the line continues below the window.
----@param win integer
----@param lnum integer
----@param text string
----@param seen table<integer, true>
----@param over caliban.Rect[] the parts of the screen where other windows cover the window
----@return boolean # whether all characters have been seen
-local function see_part(win, lnum, text, seen, over)
-  local info = fn.getwininfo(win)[1]
-  local top = info.winrow + info.winbar
-  local bottom = top + info.height - 1
-  local cut_above = fn.screenpos(win, lnum, 1).row == 0 and vim.wo[win].wrap
-  local cut_below = fn.screenpos(win, lnum, #text).row == 0 and lnum > info.botline
-  local all = true
-  local left = info.wincol + info.textoff
-  for _, byte in ipairs(vim.str_utf_pos(text)) do
-    if not seen[byte] then
-      local pos = fn.screenpos(win, lnum, byte)
-      local marked = cut_above and pos.row == top and pos.col < left + 3
-      local hidden = marked or is_covered(over, pos.row, pos.col, pos.endcol)
-      if pos.row > 0 and not hidden and not (cut_below and pos.row >= bottom) then
-        seen[byte] = true
-      end
-    end
-    all = all and seen[byte] or false
-  end
-  return all
-end
-
---- Whether a window shows all of a line.
----@param win integer
----@param lnum integer
----@param text string
----@param over caliban.Rect[] the parts of the screen where other windows cover the window
----@return boolean
-local function is_whole(win, lnum, text, over)
-  return #over == 0
-    and vim.wo[win].wrap
-    and lnum <= fn.line('w$', win)
-    and fn.screenpos(win, lnum, 1).row > 0
-    and fn.screenpos(win, lnum, math.max(1, #text)).row > 0
-end
-
----@param win integer
----@param lnum integer
----@return boolean
-local function in_fold(win, lnum)
-  return vim.wo[win].foldenable
-    and api.nvim_win_call(win, function()
-      return fn.foldclosed(lnum) > 0
-    end)
 end
 
 local waiting = api.nvim_create_augroup('caliban.consent', {})
@@ -165,23 +61,26 @@ local function say(text)
 end
 
 --- Says why an answer is not accepted yet.
+---@param chat caliban.Chat
 ---@param question caliban.Question
 ---@param why string
-function M.object(question, why)
-  question.objected = M.objection(question) == why and why or nil
+function M.object(chat, question, why)
+  question.objected = M.objection(chat, question) == why and why or nil
+  question.said = why
   say(why)
 end
 
 --- Called when more of a question was on the screen. Says how many lines are still missing, or that none is.
+---@param chat caliban.Chat
 ---@param question caliban.Question
-local function correct(question)
-  local why = M.objection(question)
+local function correct(chat, question)
+  local why = M.objection(chat, question)
   if why == question.objected then
     return
   end
-  question.objected = why
+  question.objected, question.said = why, why or 'You can answer the question now.'
   vim.schedule(function()
-    require('caliban.editor.notify').correct(why or 'You can answer the question now.')
+    local _ = chat.question == question and require('caliban.editor.notify').correct(question.said)
   end)
 end
 
@@ -194,7 +93,7 @@ function M.drawn(chat, win)
   if not (question and block) then
     return
   end
-  local over = covers(win)
+  local over = seen_in.covers(win)
   if #over > 0 then
     again(win)
   end
@@ -203,27 +102,71 @@ function M.drawn(chat, win)
   for lnum = math.max(fn.line('w0', win), row + 1), last do
     local i = lnum - row
     local text, seen = question.lines[i] or '', question.seen[i]
-    if type(seen) == 'table' and i < block.n and not in_fold(win, lnum) then
-      if is_whole(win, lnum, text, over) or see_part(win, lnum, text, seen, over) then
+    if type(seen) == 'table' and i < block.n and not seen_in.in_fold(win, lnum) then
+      if
+        seen_in.is_whole(win, lnum, text, over) or seen_in.see_part(win, lnum, text, seen, over)
+      then
         question.seen[i] = true
       end
     end
     local pos = fn.screenpos(win, lnum, 1)
-    if not question.since and text ~= '' and not is_covered(over, pos.row, pos.col, pos.col) then
+    if
+      not question.since
+      and text ~= ''
+      and not seen_in.is_covered(over, pos.row, pos.col, pos.col)
+    then
       question.since = questions.now()
       arm(chat, question, REST)
     end
   end
   if question.objected then
-    correct(question)
+    correct(chat, question)
+  end
+end
+
+--- The words for the ways to the lines that have not been on the screen.
+---@param ways table<'up'|'down'|'right', boolean?>
+---@param here boolean whether the cursor is in the transcript, where the keys work
+---@return string
+local function scrolling(ways, here)
+  if ways.right then
+    return here and ': zl scrolls right' or '. Scroll the chat right.'
+  elseif ways.up and ways.down then
+    return here and ': <C-y> up, <C-e> down' or '. Scroll the chat.'
+  elseif ways.up then
+    return here and ': <C-y> scrolls up' or '. Scroll the chat up.'
+  end
+  return here and ': <C-e> scrolls down' or '. Scroll the chat down.'
+end
+
+--- How many lines of a question have not been on the screen, and the keys that show them; nil if there are none.
+---@param chat caliban.Chat
+---@param question caliban.Question
+---@return string?
+local function unseen(chat, question)
+  local block, row = require('caliban.chat.order').asking(chat)
+  local here = api.nvim_get_current_buf() == chat.transcript
+  local win = here and api.nvim_get_current_win() or fn.win_findbuf(chat.transcript)[1]
+  local count, ways = 0, {} ---@type integer, table<'up'|'down'|'right', boolean?>
+  for i = 1, #question.lines - 1 do
+    local line, seen = question.lines[i], question.seen[i]
+    if line ~= '' and type(seen) == 'table' then
+      count = count + 1
+      ways[block and win and seen_in.way(win, row + i, line, seen) or 'down'] = true
+    end
+  end
+  if count > 0 then
+    local text = count == 1 and '1 line not shown yet' or ('%d lines not shown yet'):format(count)
+    return text .. scrolling(ways, here)
   end
 end
 
 --- Why an answer is not accepted yet, in one sentence.
+---@param chat caliban.Chat
 ---@param question caliban.Question
 ---@param ruling? caliban.WireRuling absent for an answer to the model
 ---@return string?
-function M.objection(question, ruling)
+function M.objection(chat, question, ruling)
   if ruling == 'always' and not question.always then
     return 'Caliban proposes no rule for this call. Allow it once or for this session.'
   elseif not question.armed then
@@ -233,19 +176,7 @@ function M.objection(question, ruling)
   elseif next(question.folds) then
     return UNFOLDED
   end
-  local unseen = 0
-  for i = 1, #question.lines - 1 do
-    if question.lines[i] ~= '' and question.seen[i] ~= true then
-      unseen = unseen + 1
-    end
-  end
-  local text = '%d %s not been on the screen. Scroll %s first.'
-  if unseen == 0 then
-    return nil
-  elseif unseen == 1 then
-    return text:format(1, 'line has', 'to it')
-  end
-  return text:format(unseen, 'lines have', 'through them')
+  return unseen(chat, question)
 end
 
 --- Opens all folds of a question, and puts the cursor on the first. The question takes keys again only after the user had
@@ -280,7 +211,7 @@ local function refuse(chat, question, why)
   if why == UNFOLDED then
     unfold(chat, question)
   end
-  M.object(question, why)
+  M.object(chat, question, why)
 end
 
 --- Answers the question, unless a part of it has not been shown yet.
@@ -296,7 +227,7 @@ local function answer(chat, question, ruling, reason, command)
   elseif not (open and open.call == question.call) then
     return say('The question has been answered or withdrawn.')
   end
-  local why = M.objection(open, ruling)
+  local why = M.objection(chat, open, ruling)
   if why then
     return refuse(chat, open, why)
   end
@@ -361,7 +292,7 @@ end
 ---@param chat caliban.Chat
 ---@param question caliban.Question
 local function change(chat, question)
-  local why = M.objection(question, 'once')
+  local why = M.objection(chat, question, 'once')
   if why then
     return refuse(chat, question, why)
   end

@@ -30,6 +30,9 @@ local function back(chat)
   return name and { { ('<C-^> back to %s'):format(name), '<C-^> back' } } or {}
 end
 
+--- The phases in which nothing runs that the user may want to stop.
+local CALM = { idle = true, offline = true, reviewing = true }
+
 --- The words for the key that sends into the running turn.
 local NOW = ' send now'
 
@@ -40,6 +43,14 @@ local inserting = {
   offline = { ':Caliban restart' },
   reviewing = { { '<C-s> send, review later', '<C-s> send' } },
 }
+
+--- Whether the text of the composer is a command for the user's shell.
+---@param chat caliban.Chat
+---@return boolean
+local function is_command(chat)
+  local first = api.nvim_buf_get_lines(chat.composer, 0, 1, false)[1] or ''
+  return vim.startswith(first, '!') and require('caliban.chat.shell').is_command(first)
+end
 
 --- What the chat waits for, if an answer is due.
 ---@param chat caliban.Chat
@@ -53,6 +64,16 @@ local function due(chat)
   return status.question and 'question' or plans and 'plan' or 'consent'
 end
 
+--- The key that answers the model's question, and those after it, with the text of the composer.
+---@param chat caliban.Chat
+---@param key string
+---@return caliban.KeyWords
+local function in_words(chat, key)
+  local open = chat.status and chat.status.question
+  local answer = open and require('caliban.chat.placeholder').answer(open) or 'answer'
+  return { key .. answer .. ' in your own words', key .. answer }
+end
+
 ---@param chat caliban.Chat
 ---@return caliban.KeyWords[]
 local function in_insert(chat)
@@ -60,13 +81,18 @@ local function in_insert(chat)
     return READING
   end
   local phase, waits = chat.status and chat.status.phase or 'idle', due(chat)
-  if waits == 'question' then
-    return { { '<C-s> answer in your own words', '<C-s> answer' } }
+  if is_command(chat) then
+    return { { '<C-s> run in your shell', '<C-s> run' } }
+  elseif waits == 'question' then
+    return { in_words(chat, '<C-s> ') }
   elseif waits == 'plan' then
     return { '<C-s> send' }
   end
   local key = require('caliban.chat.steer').key()
   local steer = (key == '<M-CR>' and key or '<Esc>' .. key) .. NOW
+  if waits then
+    return { '<Esc><Tab> to the question', '<C-s> queue', steer }
+  end
   return inserting[phase] or { '<C-s> queue', steer }
 end
 
@@ -87,11 +113,13 @@ local function in_normal(chat)
   end
   local phase, waits = chat.status and chat.status.phase or 'idle', due(chat)
   local steer = require('caliban.chat.steer').key() .. NOW
-  if waits == 'question' then
-    return { { '<CR> answer in your own words', '<CR> answer' }, to_question(chat) }
+  if is_command(chat) then
+    return { { '<CR> run in your shell', '<CR> run' }, '<Tab> to the chat' }
+  elseif waits == 'question' then
+    return { in_words(chat, '<CR> '), to_question(chat) }
   elseif waits == 'plan' then
     -- no turn runs while a plan waits
-    return { '<CR> send', '<Tab> to the chat' }
+    return { '<CR> send', '<Tab> to the plan' }
   elseif waits then
     return { to_question(chat), '<C-c> stop', '<CR> queue', steer }
   end
@@ -122,6 +150,9 @@ local function in_transcript(chat)
   end
   local first = back(chat)
   vim.list_extend(first, chat.reading and {} or { 'i write' })
+  local phase = chat.status and chat.status.phase or 'idle'
+  local stops = not (chat.reading or due(chat) or CALM[phase])
+  table.insert(first, stops and '<C-c> stop' or nil)
   table.insert(first, enter)
   return vim.list_extend(first, { ']] [[ messages' })
 end

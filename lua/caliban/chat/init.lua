@@ -171,7 +171,11 @@ function M.opened(message)
   require('caliban.chat.mentions').touch(chat, true)
   if chats.wanted or message.show then
     chats.wanted, chats.current = false, chat
-    require('caliban.chat.windows').open(chat, true)
+    -- a chat that is only read has nothing to write
+    local buf = api.nvim_get_current_buf()
+    local here = chats.of(buf)
+    local reads = message.reading and here ~= nil and here.transcript == buf
+    require('caliban.chat.windows').open(chat, not reads)
   end
   chats.current = chats.current or chat
   local barred = message.instead and chats.find(message.instead)

@@ -163,6 +163,14 @@ local function undo(chat)
   if block then
     local after = require('caliban.chat.order').messages_below(chat, block)
     send(chat, { kind = 'undo', after = after })
+    -- what happens then is told at the end
+    local win = api.nvim_get_current_win()
+    vim.schedule(function()
+      if api.nvim_win_is_valid(win) then
+        local last = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
+        api.nvim_win_set_cursor(win, { last, 0 })
+      end
+    end)
   end
   return block ~= nil
 end

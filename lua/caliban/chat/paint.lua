@@ -299,8 +299,12 @@ local function write(chat, follow, fn, except)
   if chat.question and ok then
     require('caliban.chat.reading').follow(chat, following)
   end
+  local below = require('caliban.chat.below')
   if chat.total < total or chat.question then
-    require('caliban.chat.below').fill(chat)
+    below.fill(chat)
+  end
+  if ok and chat.status and #chat.status.queue > 0 then
+    below.stay(chat)
   end
   if not ok then
     error(result, 0)

@@ -12,6 +12,19 @@ local phases = {
   reviewing = { 'Send a message and review later', 'Review later' },
 }
 
+--- The verb for a message that answers a question of the model. It answers the call's later questions too.
+---@param question caliban.OpenQuestion
+---@return string
+function M.answer(question)
+  local left = question.of - question.question
+  if left == 1 then
+    return 'answer'
+  elseif question.question > 0 then
+    return left == 2 and 'answer the last two' or ('answer the last %d'):format(left)
+  end
+  return left == 2 and 'answer both' or ('answer all %d'):format(left)
+end
+
 --- The words for a chat, the longest first.
 ---@param chat caliban.Chat
 ---@return string[]
@@ -21,7 +34,8 @@ local function all(chat)
   if chat.reading then
     return { 'Read only. /fork continues in a copy', 'Read only' }
   elseif status and phase == 'asking' and status.question then
-    return { 'Answer in your own words', 'Answer' }
+    local answer = M.answer(status.question):gsub('^a', 'A')
+    return { answer .. ' in your own words', answer }
   elseif status and phase == 'asking' and status.plan and status.plan.stage == 'waiting' then
     return { 'Write about the plan', 'Write' }
   end

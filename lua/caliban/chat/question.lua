@@ -17,6 +17,7 @@ local WAITS = require('caliban.editor.icons').of('  …')
 ---@field since? number when the question was first on the screen, or when a key was last pressed, in ms
 ---@field armed? boolean whether the question takes keys
 ---@field objected? string why an answer was not accepted, as the user was told last
+---@field said? string what the user was told last about the question
 ---@field placed? boolean whether a window has shown its first line
 ---@field why? boolean whether the user has just asked to show or hide the explanation
 ---@field reveals? integer the number of lines from the explanation's first line on, if the user has just asked for the explanation
@@ -112,6 +113,7 @@ function M.take(chat, update)
     asks = update.asks,
     armed = old and old == chat.question and old.armed or nil,
     placed = old and old.placed,
+    said = old and old.said,
   }
   if old and old.why and #lines > #old.lines then
     question.reveals = #lines - common(old.lines, lines)
@@ -139,6 +141,8 @@ end
 --- question, stops watching keys.
 ---@param chat caliban.Chat
 function M.gone(chat)
+  local question = chat.question or chat.repainted
+  require('caliban.editor.notify').withdraw(question and question.said)
   chat.question, chat.repainted = nil, nil
   require('caliban.chat.todo').avoid(chat)
   if not any() then

@@ -11,6 +11,7 @@ local FLOOD = 16 * 1024 * 1024
 
 ---@class caliban.ShellRun
 ---@field chat caliban.Chat
+---@field command string
 ---@field pid integer also the id of its process group
 ---@field out string[] the pieces of output that are kept
 ---@field kept integer the bytes of these
@@ -122,7 +123,7 @@ function M.run(chat, text, add)
   if not command then
     return 'A command after ! has one line. To send this text as a message, write a blank before the !.'
   end
-  local run = { chat = chat, pid = -1, out = {}, kept = 0, printed = 0 } ---@type caliban.ShellRun
+  local run = { chat = chat, command = command, pid = -1, out = {}, kept = 0, printed = 0 } ---@type caliban.ShellRun
   local done = vim.schedule_wrap(function(result)
     running[run] = nil
     add(chat, excerpt(run, command, result))
@@ -141,6 +142,22 @@ function M.run(chat, text, add)
   end
   run.pid = started.pid
   running[run] = true
+end
+
+--- The commands of a chat that run, as in their chips.
+---@param chat caliban.Chat
+---@return string[]
+function M.running(chat)
+  local all = {} ---@type caliban.ShellRun[]
+  for run in pairs(running) do
+    all[#all + 1] = run.chat == chat and run or nil
+  end
+  table.sort(all, function(a, b)
+    return a.pid < b.pid
+  end)
+  return vim.tbl_map(function(run)
+    return M.SIGN .. run.command
+  end, all)
 end
 
 --- Stops the commands of a chat.

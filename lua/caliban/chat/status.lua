@@ -10,6 +10,9 @@ local waits = {
   review = 'waiting for your review',
 }
 
+--- The name of a project's first conversation, which the winbar does not show.
+local FIRST = 'main'
+
 local edit_waits = {
   calm = 'an edit waits until you are in normal mode',
   review = "an edit waits for another chat's review",
@@ -210,6 +213,7 @@ local dropped_first = {
   'cached',
   'usage',
   'follows',
+  'session',
   'todo',
   'jobs',
   'cost',
@@ -249,6 +253,7 @@ local function drop(parts, name, short)
 end
 
 local left_parts = {
+  'session',
   'agent',
   'model',
   'mode',
@@ -287,6 +292,7 @@ function M.line(chat, width, below, brief_below)
       or nil,
   }
   local parts = {
+    session = chat.session ~= FIRST and chat.session and M.harmless(chat.session),
     agent = status.agent and '@' .. M.harmless(status.agent),
     model = M.harmless(status.model),
     mode = M.mode(status),

@@ -5,8 +5,8 @@ local M = {}
 local api = vim.api
 local ns = api.nvim_create_namespace('caliban.todo')
 
---- The window, its buffer, and the chat whose list it shows.
-local shown ---@type { win: integer, buf: integer, chat: caliban.Chat }?
+--- The window, its buffer, the chat whose list it shows, and the first line of the page to which the user has gone.
+local shown ---@type { win: integer, buf: integer, chat: caliban.Chat, page?: integer }?
 
 local marks = { pending = '[ ]', in_progress = '[>]', completed = '[x]' } ---@type table<string, string>
 local groups = { in_progress = 'CalibanTool', completed = 'CalibanDim' } ---@type table<string, string?>
@@ -49,14 +49,16 @@ function M.close()
   end
 end
 
---- The title: the count, and the key that closes the window where the user is.
+--- The title: the count, and what the key of the window does where the user is.
 ---@param chat caliban.Chat
+---@param more boolean whether items are below the window, which the key shows
 ---@return string
-local function title(chat)
+local function title(chat, more)
   local count = M.count(chat) or { done = 0, all = 0 }
   local buf = api.nvim_get_current_buf()
   local key = (buf == chat.transcript or buf == chat.composer) and 'gl' or ':Caliban todo'
-  local text = (' Todo · %d of %d · %s closes '):format(count.done, count.all, key)
+  local does = more and 'more' or 'closes'
+  local text = (' Todo · %d of %d · %s %s '):format(count.done, count.all, key, does)
   return require('caliban.editor.icons').of(text)
 end
 
@@ -71,7 +73,7 @@ local function place(chat, lines)
   end
   local columns = over and api.nvim_win_get_width(over) or vim.o.columns
   local rows = over and api.nvim_win_get_height(over) or vim.o.lines
-  local head = title(chat)
+  local head = title(chat, false)
   local width = api.nvim_strwidth(head)
   for _, line in ipairs(lines) do
     width = math.max(width, math.min(api.nvim_strwidth(line), math.floor(columns / 2)))
@@ -145,30 +147,45 @@ local function aside(config)
   end
 end
 
---- Writes the list into the window, and moves the window to its place.
-local function draw()
-  if not (is_open() and shown) then
-    return
+--- Writes the list into the window's buffer.
+---@param items caliban.TodoItem[]
+---@param brief boolean whether the completed items share one line
+---@return string[] lines
+---@return integer current the line of the last item that is in progress
+local function write(items, brief)
+  local buf = shown and shown.buf or -1
+  local lines, marked, current, done = {}, {}, 1, 0 ---@type string[], string[], integer, integer
+  for _, item in ipairs(items) do
+    done = done + (item.status == 'completed' and 1 or 0)
   end
-  local chat, buf, win = shown.chat, shown.buf, shown.win
-  local items = chat.todo or {}
-  if #items == 0 or not api.nvim_buf_is_valid(buf) then
-    return M.close()
+  if brief then
+    lines[1], marked[1] = ('%s %d done'):format(marks.completed, done), 'completed'
   end
-  local lines, current = {}, 1 ---@type string[], integer
-  for i, item in ipairs(items) do
-    local text = require('caliban.editor.name').shown(item.text)
-    lines[i] = ('%s %s'):format(marks[item.status], text)
-    current = item.status == 'in_progress' and i or current
+  for _, item in ipairs(items) do
+    if not (brief and item.status == 'completed') then
+      local text = require('caliban.editor.name').shown(item.text)
+      lines[#lines + 1] = ('%s %s'):format(marks[item.status], text)
+      marked[#lines] = item.status
+      current = item.status == 'in_progress' and #lines or current
+    end
   end
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   api.nvim_buf_clear_namespace(buf, ns, 0, -1)
-  for i, item in ipairs(items) do
-    local group = groups[item.status]
+  for i, status in ipairs(marked) do
+    local group = groups[status]
     if group then
       api.nvim_buf_set_extmark(buf, ns, i - 1, 0, { end_col = #lines[i], hl_group = group })
     end
   end
+  return lines, current
+end
+
+--- Fits the window to the list, and moves it to its place.
+---@param chat caliban.Chat
+---@param win integer
+---@param lines string[]
+---@return boolean # whether the list has no room for all its rows
+local function fit(chat, win, lines)
   local config = place(chat, lines)
   api.nvim_win_set_config(win, config)
   local rows = api.nvim_win_text_height(win, {}).all
@@ -182,8 +199,48 @@ local function draw()
     config.hide = other == nil
   end
   api.nvim_win_set_config(win, config)
-  api.nvim_win_set_cursor(win, { current, 0 })
+  return rows > (config.height or 1)
+end
+
+--- Scrolls the window, and says in its edge what is above and below, and in its title whether the key shows more.
+---@param chat caliban.Chat
+---@param win integer
+---@param line integer the line to be seen
+local function scroll(chat, win, line)
+  local page = shown and shown.page
+  api.nvim_win_set_cursor(win, { page or line, 0 })
+  if page then
+    api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = page })
+    end)
+  end
   require('caliban.chat.float').announce(win)
+  local more = vim.fn.line('w$', win) < vim.fn.line('$', win)
+  local config = { title = title(chat, more) }
+  local above = vim.fn.line('w0', win) - 1
+  if above > 0 and not more then
+    config.footer = require('caliban.editor.icons').of((' ↑ %d above '):format(above))
+    config.footer_pos = 'right'
+  end
+  api.nvim_win_set_config(win, config)
+end
+
+--- Draws the list. Where it has no room, the completed items share one line.
+local function draw()
+  if not (is_open() and shown) then
+    return
+  end
+  local chat, win = shown.chat, shown.win
+  local items, count = chat.todo or {}, M.count(chat)
+  if not count or not api.nvim_buf_is_valid(shown.buf) then
+    return M.close()
+  end
+  local lines, current = write(items, false)
+  if fit(chat, win, lines) and count.done > 1 then
+    lines, current = write(items, true)
+    fit(chat, win, lines)
+  end
+  scroll(chat, win, current)
 end
 
 ---@param chat caliban.Chat
@@ -215,11 +272,15 @@ local function open(chat)
   draw()
 end
 
---- Opens or closes the window for the current chat's list.
+--- Opens the window for the current chat's list. In an open window shows the items below; closes it after the last one.
 function M.toggle()
   local chat = require('caliban.chat.chats').current
   if is_open() and shown then
-    local same = shown.chat == chat
+    local same, below = shown.chat == chat, vim.fn.line('w$', shown.win) + 1
+    if same and below <= vim.fn.line('$', shown.win) then
+      shown.page = below
+      return draw()
+    end
     M.close()
     if same then
       return
@@ -248,6 +309,7 @@ end
 function M.take(chat, items)
   chat.todo = items
   if shown and shown.chat == chat then
+    shown.page = nil
     draw()
   end
 end

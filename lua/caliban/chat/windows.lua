@@ -207,6 +207,20 @@ function M.watch()
     end),
   })
   api.nvim_create_autocmd('WinEnter', { group = group, callback = look })
+  api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, {
+    group = group,
+    pattern = 'caliban://*/prompt',
+    desc = 'caliban: name the key for a command of the user',
+    callback = function(args)
+      local chat = require('caliban.chat.chats').of(args.buf)
+      local first = api.nvim_buf_get_lines(args.buf, 0, 1, false)[1] or ''
+      local shells = vim.startswith(first, '!')
+      if chat and (shells or chat.shells) then
+        chat.shells = shells
+        M.hint(chat)
+      end
+    end,
+  })
   api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave' }, {
     group = group,
     -- scheduled, because the mode changes only after `InsertEnter`

@@ -61,6 +61,7 @@ local function make_room()
 end
 
 local shown = false -- whether a message was shown since Neovim last waited for a key
+local last ---@type string? the message that was shown last
 
 ---@param text string
 ---@return boolean
@@ -80,6 +81,7 @@ local function line(text, group)
   vim.schedule(function()
     shown = false
   end)
+  last = text
   require('caliban.editor.rows').close()
   local whole = { { text, group } }
   if not is_wide(text) or #vim.api.nvim_list_uis() == 0 then
@@ -178,6 +180,17 @@ function M.correct(text)
   if is_own() then
     require('caliban.editor.rows').close()
     wide(words)
+    last = words
+  end
+end
+
+--- Removes a message that is no longer true, if it was shown last.
+---@param text? string
+function M.withdraw(text)
+  if text and last == M.words(text) and is_own() and vim.fn.mode() ~= 'c' then
+    last = nil
+    require('caliban.editor.rows').close()
+    vim.api.nvim_echo({ { '' } }, false, {})
   end
 end
 

@@ -216,7 +216,8 @@ end
 ---@param p caliban.WireProposal
 ---@param plan caliban.Plan
 function M.entered(r, p, plan)
-  local eol = file.eol(r.buf)
+  -- the text before the change ends in a newline only if it has a line
+  local eol = #plan.lines > 0 and file.eol(r.buf)
   M.set_eol(r, p.eol)
   vim.bo[r.buf].buflisted = true
   state.propose(r, {

@@ -4,11 +4,11 @@ local M = {}
 --- What each mode means, for a list: few words, so that a row of 60 cells has room for them.
 ---@type table<caliban.ChosenMode, string>
 M.means = {
-  plan = 'only reads: nothing is edited or run',
-  ask = 'you decide on each edit and command',
-  ['auto-edit'] = 'writes edits at once, asks for commands',
-  auto = 'writes edits, runs commands in a sandbox',
-  coordinator = 'other agents, its workers, do the work',
+  plan = 'reads only: no edits, no commands',
+  ask = 'asks for edits, unusual commands',
+  ['auto-edit'] = 'like ask, but writes edits at once',
+  auto = 'writes edits, runs all in a sandbox',
+  coordinator = 'its workers do the work',
 }
 
 --- The modes that can be chosen for a chat, in the order of a list.

@@ -54,6 +54,7 @@ end
 
 ---@class caliban.Difference the content of a preview
 ---@field message caliban.Preview
+---@field buf integer
 ---@field starts integer[] the first line of each file, from 1
 ---@field back integer the window from which the preview was opened
 
@@ -83,6 +84,24 @@ local function close(shown)
   api.nvim_buf_delete(0, { force = true })
   if api.nvim_win_is_valid(shown.back) then
     api.nvim_set_current_win(shown.back)
+  end
+end
+
+--- Writes the changes that can still be taken back into the preview. The cursor stays on its file.
+---@param shown caliban.Difference
+local function draw(shown)
+  local buf, at = shown.buf, api.nvim_win_get_cursor(0)
+  local place = 0
+  for i, start in ipairs(shown.starts) do
+    place = start <= at[1] and i or place
+  end
+  local text, starts = lines(shown.message)
+  shown.starts = starts
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, text)
+  vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
+  if place > 0 and api.nvim_get_current_buf() == buf then
+    api.nvim_win_set_cursor(0, { starts[place], 0 })
   end
 end
 
@@ -117,12 +136,15 @@ local function take_back(shown, files)
     return
   end
   for _, it in ipairs(files) do
-    it.todo = false
+    if it.todo then
+      it.todo, it.about, it.diff = false, 'was taken back', ''
+    end
   end
   local all, rest = #message.files, #open_paths(message.files)
   if rest == 0 then
     return close(shown)
   end
+  draw(shown)
   say(
     ('%d of %d files taken back. q closes the preview.'):format(all - rest, all),
     vim.log.levels.INFO
@@ -171,7 +193,7 @@ local function decorate(buf, title)
   -- a buffer that is gone has no windows
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local keys = ' ' .. table.concat(KEYS[1], ' · ')
-    if api.nvim_strwidth(keys) > api.nvim_win_get_width(win) then
+    if api.nvim_strwidth(keys .. ' · ' .. title) > api.nvim_win_get_width(win) then
       keys = ' ' .. table.concat(KEYS[2], ' · ')
     end
     names.winbar(win, keys .. '%%< · %s', title)
@@ -182,19 +204,17 @@ end
 --- otherwise in a separate window.
 ---@param message caliban.Preview
 function M.preview(message)
-  local text, starts = lines(message)
   if message.look then
     local show = looks[message.entry]
-    return show and show(text, 'diff')
+    return show and show((lines(message)), 'diff')
   end
   local name = ('caliban://%s/rewind'):format(message.session)
   local back = api.nvim_get_current_win()
   vim.cmd.stopinsert()
   local buf = require('caliban.sessions.request').window(name)
-  local shown = { message = message, starts = starts, back = back } ---@type caliban.Difference
-  vim.bo[buf].modifiable = true
-  api.nvim_buf_set_lines(buf, 0, -1, false, text)
-  vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
+  ---@type caliban.Difference
+  local shown = { message = message, buf = buf, starts = {}, back = back }
+  draw(shown)
   vim.bo[buf].filetype = 'diff'
   vim.b[buf].caliban_keys = KEYS[1]
   decorate(buf, message.title)

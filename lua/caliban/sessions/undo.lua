@@ -17,8 +17,8 @@ end
 --- Asks whether to rewind the files of the later turns too.
 ---@param message caliban.Undo
 function M.offer(message)
-  local count = #message.files
-  local what = count == 1 and message.files[1] or ('%d files'):format(count)
+  -- some of the files may be as they were before: the preview says which
+  local what = #message.files == 1 and message.files[1] or 'the changed files'
   local items = {
     'Take back the conversation only',
     names.shown(('Take back the conversation, and preview the rewind of %s'):format(what)),

@@ -105,8 +105,8 @@ fn on_a_low_screen_the_plan_has_most_rows_until_the_user_has_decided() {
     assert_eq!(rows(&nvim, "prompt"), 1);
     server.reply(Reply::said("I do it."));
     nvim.keys(":Caliban plan accept<CR>");
-    nvim.wait_screen("3: auto       writes edits, runs commands in a sandbox");
-    nvim.wait_screen("2: auto-edit  writes edits at once, asks for commands");
+    nvim.wait_screen("3: auto       writes edits, runs all in a sandbox");
+    nvim.wait_screen("2: auto-edit  like ask, but writes edits at once");
     nvim.keys("1<CR>");
     nvim.wait_transcript("I do it.");
     nvim.wait_phase("idle");

@@ -68,7 +68,9 @@ fn a_conversation_open_elsewhere_can_be_copied_without_opening_it_first() {
     say(&second, &server, "in the copy", "The copy's.");
     say(&first, &server, "two", "The second.");
     assert_eq!(said(&setup, "main").len(), 4);
-    assert_eq!(said(&setup, "main-3").len(), 4);
+    let copy = said(&setup, "main-3");
+    assert_eq!(copy[2], "note: This is a copy of `main`, which stays as it is.");
+    assert_eq!(copy.len(), 5);
 }
 
 #[test]

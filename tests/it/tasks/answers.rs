@@ -99,7 +99,7 @@ fn a_subagents_question_can_be_answered_with_always_or_with_a_changed_command() 
     scene.server.reply(Reply::new().call("s3", "shell", run("git status -b")));
     scene.server.reply(Reply::said("So it is."));
     scene.nvim.keys("c");
-    scene.nvim.wait_screen("<CR> or <C-s> run ·");
+    scene.nvim.wait_screen("<C-s> run, in normal mode also <CR> ·");
     scene.nvim.keys("ccecho two > out; cat out<Esc><CR>");
     scene.wait_idle("So it is.");
     assert_eq!(scene.on_disk("out").as_deref(), Some("two\n"));

@@ -130,11 +130,24 @@ local function map(chat)
   require('caliban.chat.cursor_keys').set(buf, 'change', mappings)
 end
 
+--- Keeps the list in sight in the windows that follow the end, from its head on where they have no room for all of it.
+---@param chat caliban.Chat
+local function stay(chat)
+  local order = require('caliban.chat.order')
+  local block, _, row = order.find(chat, order.REVIEW)
+  local listing = chat.listing
+  local reads = api.nvim_get_current_buf() == chat.transcript
+  local heads = block and listing and listing.waits and not reads
+  -- the list's first line is empty
+  require('caliban.chat.below').stay(chat, heads and row + 1 or nil)
+end
+
 --- Shows the hunk again after a window of its file has got another height.
 ---@param chat caliban.Chat
 function M.resized(chat)
   if chat.listing and require('caliban.chat.chats').usable(chat.transcript) then
     map(chat)
+    stay(chat)
   end
 end
 
@@ -180,6 +193,7 @@ function M.refresh(chat, follow)
     listing.items = items
     require('caliban.chat.changes.drawing').draw(chat, top, lines, items)
     require('caliban.chat.beside').recount(chat)
+    local _ = follow ~= false and stay(chat)
     map(chat)
     require('caliban.chat.todo').avoid(chat)
   end

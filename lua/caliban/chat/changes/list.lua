@@ -11,6 +11,8 @@ local state = require('caliban.review.state')
 local FEW, MOST = 30, 2000
 --- The cells of a row while no window shows the transcript: those of a narrow chat at the bottom of a screen.
 local ROOM = 57
+--- The fewest cells of a path.
+local LEAST = 12
 
 ---@class caliban.Listed a file of the list
 ---@field r caliban.Review
@@ -195,12 +197,16 @@ end
 ---@param it caliban.Listed
 ---@param right string the words at the right end
 ---@param open boolean whether the file's hunks are listed
----@return string line
+---@param room integer the cells of a row
+---@return string line in one row with the words beside it, if the file's name has room there
 ---@return caliban.Item
-local function file_line(it, right, open)
+local function file_line(it, right, open, room)
   local mark = count_hunks(it) <= 0 and ' ' or icon(open and '▾' or '▸')
   local path, what = label(it)
   local before = ('  %s '):format(mark)
+  local size, gap = api.nvim_strwidth, require('caliban.chat.beside').GAP
+  local rest = room - size(before) - (what and size(what) + 2 or 0) - size(right) - gap
+  path = require('caliban.chat.chips').short(path, math.max(LEAST, rest))
   local item = { acts = true, r = it.r, listed = it, right = right }
   item.text, item.stop = #before, #before + #path
   return before .. path .. (what and '  ' .. what or ''), item
@@ -245,7 +251,7 @@ function M.compose(listing, spread, room)
     local right = rights[it] ---@type string?
     local open = M.is_open(it, changes)
     if right then
-      add(file_line(it, right, open))
+      add(file_line(it, right, open, room or ROOM))
     end
     if open then
       list_hunks(it, room or ROOM, add)
