@@ -90,7 +90,7 @@ fn call(agent: &mut Agent, called: Result<Called, String>, prompt: Prompt) {
             agent.prepare_message(Prompt { context, model, ..prompt });
         }
         Ok(Called::Skill(message, skill)) => {
-            agent.prepare_message(in_words(prompt, message, skill))
+            agent.prepare_message(in_words(prompt, message, skill));
         }
         Err(why) => agent.conversation.bounce(prompt.text, prompt.context, why),
     }
