@@ -1,5 +1,6 @@
 //! What the screen says is true: of messages on their way, of commands that run, of decisions, copies and keys.
 
+use crate::kit::http::Request;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
@@ -13,7 +14,7 @@ fn at(columns: u16, rows: u16, server: &Server) -> Setup {
 
 /// The last message of the user in each request.
 fn said(server: &Server) -> Vec<String> {
-    server.requests().iter().map(|it| it.last_user_text()).collect()
+    server.requests().iter().map(Request::last_user_text).collect()
 }
 
 #[test]
