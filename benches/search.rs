@@ -61,6 +61,7 @@ fn desk(root: &Path) -> Desk {
         tools: tool::own(),
         seen: None,
         agreed: None,
+        skills: tool::skills::Usable::All,
         secrets: tool::environment::Secrets::default(),
         overflow: root.join("overflow"),
         program: PathBuf::new(),

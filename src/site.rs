@@ -79,6 +79,7 @@ impl Site {
             servers: self.servers.clone(),
             seen: None,
             agreed: None,
+            skills: tool::skills::Usable::All,
             secrets: settings::secrets(&self.config, &self.models),
             overflow: outputs_dir(),
             program: own_file(),

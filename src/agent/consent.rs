@@ -9,6 +9,9 @@ use crate::session::{Consult, Input, Phase};
 use crate::store::Agreed;
 use crate::text::cause;
 
+/// One question has no further skill after this number of bytes of skills.
+const SKILLS: usize = 64 * 1024;
+
 pub(super) struct Consent {
     /// The answers on disk; `None` if the user's settings allow all instructions.
     answers: Option<Agreed>,
@@ -86,7 +89,9 @@ impl Consent {
             begun.chain(touched).partition(|it| self.answer(it).is_none());
         self.agent = agent.filter(|it| self.answer(it).is_none());
         open.extend(self.agent.clone());
-        let files: Vec<Excerpt> = answered.into_iter().filter(|it| self.allows(it)).collect();
+        let files: Vec<Excerpt> =
+            answered.into_iter().filter(|it| is_given_whole(it) && self.allows(it)).collect();
+        bound(&mut open);
         let turns = session.turns;
         if !files.is_empty() {
             conversation.take(Input::Instruct { files });
@@ -127,8 +132,10 @@ impl Consent {
             self.store(conversation, &files, Some(is_used));
         }
         let agent = self.agent.take();
-        let files: Vec<Excerpt> =
-            files.into_iter().filter(|it| agent.as_ref() != Some(it)).collect();
+        let files: Vec<Excerpt> = files
+            .into_iter()
+            .filter(|it| agent.as_ref() != Some(it) && is_given_whole(it))
+            .collect();
         if is_used && !files.is_empty() {
             conversation.take(Input::Instruct { files });
         }
@@ -200,6 +207,21 @@ impl Consent {
             conversation.take(Input::Rule { call: open.id.clone(), ruling });
         }
     }
+}
+
+/// Whether the model gets the text of the file at once. A skill is loaded when the model needs it.
+fn is_given_whole(file: &Excerpt) -> bool {
+    file.kind != ExcerptKind::Skill
+}
+
+/// Leaves as many skills in a question as fit into its room, but at least one. The next question has the others.
+fn bound(open: &mut Vec<Excerpt>) {
+    let mut room = SKILLS;
+    open.retain(|it| {
+        let fits = is_given_whole(it) || room > 0;
+        room = room.saturating_sub(if is_given_whole(it) { 0 } else { it.text.len() });
+        fits
+    });
 }
 
 fn same(a: &Excerpt, b: &Excerpt) -> bool {

@@ -16,7 +16,7 @@ use crate::message::{Block, Builtin, Excerpt, ExcerptKind, Role};
 use crate::session::{Input, Phase};
 use crate::store::Store;
 use crate::tool::Desk;
-use crate::tool::skills::{self, Skills};
+use crate::tool::skills::{self, Skills, Usable};
 use crate::view;
 use std::path::{Path, PathBuf};
 
@@ -102,6 +102,31 @@ impl Guidance {
         self.places.as_ref().map(instructions::gather).unwrap_or_default()
     }
 
+    /// The instructions on disk and the project's skills, about whose texts the user is asked.
+    fn asked_about(&self, desk: &Desk) -> Found {
+        let mut found = self.gathered();
+        found.files.extend(self.skills_of_project(desk));
+        found
+    }
+
+    /// The project's skills that the user's settings do not leave out.
+    fn skills_of_project(&self, desk: &Desk) -> Vec<Excerpt> {
+        self.places.iter().flat_map(|_| skills::of_project(desk)).collect()
+    }
+
+    /// Notes on the desk which of the project's skills the model may have.
+    pub(super) fn trust(&self, desk: &mut Desk) {
+        let files = self.skills_of_project(desk);
+        desk.skills =
+            Usable::Agreed(files.into_iter().filter(|it| self.consent.allows(it)).collect());
+    }
+
+    /// Called when the user has answered the question about the project's texts. Tells the model which skills it has now.
+    pub(super) fn answered(&self, conversation: &mut Conversation, desk: &mut Desk) {
+        self.trust(desk);
+        watch_skills(conversation, desk);
+    }
+
     /// The instructions on disk that the user lets a new conversation begin with.
     pub(super) fn usable(&self) -> Found {
         let mut found = self.gathered();
@@ -115,10 +140,11 @@ impl Guidance {
         &mut self,
         conversation: &mut Conversation,
         models: &Models,
-        desk: &Desk,
+        desk: &mut Desk,
     ) {
         if !models.is_tour(&conversation.session.model) {
-            let (found, session) = (self.gathered(), &conversation.session);
+            let found = self.asked_about(desk);
+            let session = &conversation.session;
             if session.is_unattended() && session.turns == 0 && session.subagent_of().is_none() {
                 conversation.tell_once(self.unused_rules());
             }
@@ -127,6 +153,7 @@ impl Guidance {
             self.consent.ask(conversation, found, agent);
             self.permissions.trust.ask(conversation, desk.project());
         }
+        self.trust(desk);
     }
 
     /// Called when the user stops. Withdraws the questions that `consult` has asked.
@@ -160,7 +187,7 @@ impl Guidance {
     /// `/rules`: asks again about instructions that the user has refused. If there are none, adds the project's rules
     /// for other coding agents, unless the model has these rules.
     pub(super) fn add_rules(&mut self, conversation: &mut Conversation, desk: &Desk) {
-        let (found, agent) = (self.gathered(), self.agent_of_project(desk));
+        let (found, agent) = (self.asked_about(desk), self.agent_of_project(desk));
         if conversation.session.phase == Phase::Idle
             && self.consent.ask_again(conversation, found, agent)
         {
@@ -223,12 +250,23 @@ impl Guidance {
 
     /// Called when the user has decided on changes of a file. If the file is an instruction file to which the user had
     /// agreed, the agreement also covers the accepted changes.
-    pub(super) fn reviewed(&mut self, conversation: &mut Conversation, desk: &Desk, path: &Path) {
+    pub(super) fn reviewed(
+        &mut self,
+        conversation: &mut Conversation,
+        desk: &mut Desk,
+        path: &Path,
+    ) {
         let Some(places) = &self.places else { return };
+        let shown = desk.shown(path);
+        if path.ends_with(skills::FILE) {
+            let mut files = self.skills_of_project(desk);
+            files.retain(|it| it.path == shown);
+            self.consent.accept(conversation, files);
+            return self.trust(desk);
+        }
         if !path.file_name().is_some_and(|it| instructions::NAMES.iter().any(|name| it == *name)) {
             return;
         }
-        let shown = desk.shown(path);
         let mut files = instructions::gather(places).files;
         files.extend(instructions::nested(places, &[path.to_owned()]).files);
         files.retain(|it| it.path == shown);
@@ -364,7 +402,7 @@ pub(super) fn skill(desk: &Desk, rest: &str) -> Result<(String, Excerpt), String
 
 /// The list of skills and their problems, for the user.
 pub(super) fn list_of_skills(desk: &Desk) -> String {
-    let Skills { found, problems, .. } = skills::find(desk);
+    let Skills { found, unused, problems, .. } = skills::find(desk);
     let mut lines = Vec::new();
     for it in found {
         lines.push(format!("  {}: {}", it.name, it.description));
@@ -372,6 +410,13 @@ pub(super) fn list_of_skills(desk: &Desk) -> String {
         if !it.compatibility.is_empty() {
             lines.push(format!("      needs: {}", it.compatibility));
         }
+    }
+    for it in unused {
+        let shown = desk.shown(&it.path);
+        lines.push(format!(
+            "`{shown}` is not used, because you have not agreed to its text. Caliban asks about it before your next \
+             message; if you have refused it, `/rules` asks again."
+        ));
     }
     lines.extend(problems);
     let folders: Vec<String> =

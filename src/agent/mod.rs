@@ -264,6 +264,7 @@ impl Agent {
     fn begin(&mut self) {
         let problems = self.guidance.permissions.reload(&mut self.conversation, &mut self.desk);
         self.opening.warnings.extend(problems);
+        self.guidance.trust(&mut self.desk);
         let conversation = &mut self.conversation;
         let view = if let Some(why) = conversation.read_only.clone() {
             self.opening.read(conversation, why)
@@ -305,7 +306,7 @@ impl Agent {
             Command::Send { text, context, steer } => slash::sent(self, text, context, steer),
             Command::Run(text) => unattended::run(self, text),
             Command::SendHeld(id) => {
-                self.guidance.consult(conversation, &self.sampler.models, &self.desk);
+                self.guidance.consult(conversation, &self.sampler.models, &mut self.desk);
                 conversation.take(Input::SendHeld { id });
             }
             Command::Unqueue { id, edit } => prompts::unqueue(conversation, id, edit),
@@ -332,7 +333,7 @@ impl Agent {
             Command::ShowRequest => self.sampler.show_request(conversation),
             Command::Reviewed(decided) => {
                 let path = self.desk.root.join(&decided.path);
-                self.guidance.reviewed(conversation, &self.desk, &path);
+                self.guidance.reviewed(conversation, &mut self.desk, &path);
                 self.files.decided(conversation, &self.desk, decided);
             }
             Command::Report(input) => conversation.take(input),
@@ -375,7 +376,7 @@ impl Agent {
         if review.is_some() {
             self.desk.workspace.uncomment();
         }
-        self.guidance.consult(conversation, &self.sampler.models, &self.desk);
+        self.guidance.consult(conversation, &self.sampler.models, &mut self.desk);
         self.guidance.watch(conversation, &self.desk, &context);
         for it in observations {
             self.files.tracker(conversation, &self.desk).observe(it);

@@ -11,11 +11,11 @@ use super::trust::FILE;
 use super::workers;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Permission, Report, Show};
-use crate::event::{Grant, MODES, Mode, Ruling};
+use crate::event::{Grant, MODES, Matter, Mode, Ruling};
 use crate::message::CallId;
 use crate::nearest;
 use crate::rules::{Judgement, Origin, Rule, Verdict, WrittenRule};
-use crate::session::Input;
+use crate::session::{Consult, Input};
 use crate::tool::{self, Desk};
 
 /// Carries out the user's wish about the permissions.
@@ -195,9 +195,14 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
             Ruling::Once
         }
     };
+    let is_about_texts = |it: &Consult| it.id == call && it.about == Matter::Instructions;
+    let is_about_texts = agent.conversation.session.consult.as_ref().is_some_and(is_about_texts);
     let ruled = agent.guidance.consent.rule(&mut agent.conversation, &call, &ruling);
     if let Some(is_used) = ruled {
         agents::ruled(agent, is_used);
+    }
+    if is_about_texts {
+        agent.guidance.answered(&mut agent.conversation, &mut agent.desk);
     }
     let request = recipients::rule(agent, &call, &ruling);
     let Agent { conversation, desk, guidance, .. } = agent;

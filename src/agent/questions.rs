@@ -27,7 +27,7 @@ pub(super) fn respond(agent: &mut Agent, call: CallId, question: usize, response
     if let Some(why) = why {
         return conversation.notice(Level::Warn, why);
     }
-    agent.guidance.consult(conversation, &agent.sampler.models, &agent.desk);
+    agent.guidance.consult(conversation, &agent.sampler.models, &mut agent.desk);
     conversation.take(Input::Respond { call, question, response });
 }
 

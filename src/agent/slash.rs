@@ -41,6 +41,7 @@ pub(super) fn sent(agent: &mut Agent, text: String, context: Vec<Excerpt>, steer
     match parsed {
         Parsed::Prompt => agent.prepare_message(prompt),
         Parsed::Other(word, rest) => {
+            ask_about_skill(agent, word);
             let called = called(&agent.desk, word, rest);
             call(agent, called, prompt);
         }
@@ -55,6 +56,7 @@ pub(super) fn sent(agent: &mut Agent, text: String, context: Vec<Excerpt>, steer
             conversation.bounce(prompt.text, prompt.context, why);
         }
         Parsed::Known(Slash::Skill, rest) if !rest.is_empty() => {
+            ask_about_skill(agent, rest.split_whitespace().next().unwrap_or(rest));
             let skill = guidance::skill(&agent.desk, rest).map_err(|why| unsent(&why));
             let called = skill.map(|(text, skill)| Called::Skill(text, skill));
             call(agent, called, prompt);
@@ -189,6 +191,14 @@ fn unsent(why: &str) -> String {
     format!("{why} Nothing was sent.")
 }
 
+/// If the user names a skill of the project to whose text they have not agreed, asks about the project's texts.
+fn ask_about_skill(agent: &mut Agent, name: &str) {
+    if skills::find(&agent.desk).is_unused(name) {
+        let Agent { conversation, guidance, sampler, desk, .. } = agent;
+        guidance.consult(conversation, &sampler.models, desk);
+    }
+}
+
 /// Finds the user's own command or the skill with this name. The error is a sentence.
 fn called(desk: &Desk, word: &str, arguments: &str) -> Result<Called, String> {
     if let Some(command) = commands::get(desk, word).map_err(|why| unsent(&why))? {
@@ -202,15 +212,15 @@ fn called(desk: &Desk, word: &str, arguments: &str) -> Result<Called, String> {
         let excerpt = Excerpt { tools: command.allowed.tools, ..excerpt };
         return Ok(Called::Command { excerpt, model: command.model, warnings });
     }
-    let skills = skills::find(desk).found;
-    if skills.iter().any(|it| it.name == word) {
+    let skills = skills::find(desk);
+    if skills.is_unused(word) || skills.found.iter().any(|it| it.name == word) {
         let (text, skill) =
             guidance::skill(desk, &format!("{word} {arguments}")).map_err(|why| unsent(&why))?;
         return Ok(Called::Skill(text, skill));
     }
     let own = commands::find(desk).found;
     let names = own.iter().map(|it| it.name.as_str());
-    Err(slash::unknown(word, names.chain(skills.iter().map(|it| it.name.as_str()))))
+    Err(slash::unknown(word, names.chain(skills.found.iter().map(|it| it.name.as_str()))))
 }
 
 /// The list of slash commands for `/help`, with the user's own commands and the problems in their files.

@@ -5,6 +5,7 @@ use super::environment::Secrets;
 use super::jobs::Jobs;
 use super::path::tilde;
 use super::set::Toolset;
+use super::usable::Usable;
 use super::workspace::{Source, Unreadable, Workspace};
 use crate::event::Guarded;
 use crate::mcp::Servers;
@@ -38,6 +39,8 @@ pub struct Desk {
     pub workspace: Arc<dyn Workspace>,
     /// Receives each text that is read for the model. `None` if it is not recorded which texts the model knows.
     pub seen: Option<mpsc::UnboundedSender<Seen>>,
+    /// The skills of the project that the model may have.
+    pub skills: Usable,
     /// The consent that the running call has for paths that are not read without one.
     pub agreed: Option<Guarded>,
     /// Receives the output of running commands, for the chat.

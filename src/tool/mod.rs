@@ -58,6 +58,7 @@ mod shell;
 mod skill;
 mod symbols;
 mod table;
+mod usable;
 mod web_search;
 mod work;
 mod workspace;

@@ -2,18 +2,21 @@
 //! conversation, and the text of a skill when it asks for it.
 
 use super::{Desk, front};
+use crate::message::{Excerpt, ExcerptKind};
 use crate::text::unseen::spelt_out;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+pub use super::usable::Usable;
+
 /// The folders of skills in a project, and those in the home folder. If two skills have the same name, the first one is
 /// used.
 const PROJECTS: [&str; 4] = [".caliban/skills", ".agents/skills", ".claude/skills", ".skills"];
 pub const USERS: [&str; 2] = [".agents/skills", ".claude/skills"];
 
-const FILE: &str = "SKILL.md";
+pub const FILE: &str = "SKILL.md";
 /// The most bytes of a `SKILL.md`, the most characters of a description and of a compatibility note (from the
 /// specification at agentskills.io), and the most bytes of the list for the model.
 const LIMIT: u64 = 64 * 1024;
@@ -34,6 +37,9 @@ pub struct Skill {
     /// The path of the skill's `SKILL.md`.
     pub path: PathBuf,
     body: String,
+    /// The whole text of the file.
+    written: String,
+    is_users: bool,
 }
 
 /// The fields of the front matter that are read. Others are ignored: `allowed-tools` grants nothing, and `license` and
@@ -49,6 +55,8 @@ struct Front {
 pub struct Skills {
     /// The project's skills and then the user's, each in the order of their folders.
     pub found: Vec<Skill>,
+    /// The project's skills that are not used, because the user has not agreed to their text.
+    pub unused: Vec<Skill>,
     /// One sentence for each problem.
     pub problems: Vec<String>,
     /// The names of the folders whose skill was left out, each with the sentence that says why.
@@ -58,6 +66,22 @@ pub struct Skills {
 /// The available skills. If two skills have the same name, the first one is used. A file that is found through two
 /// folders counts once.
 pub fn find(desk: &Desk) -> Skills {
+    search(desk, &desk.skills)
+}
+
+/// The files of the project's skills, also of those to which the user has not agreed.
+pub fn of_project(desk: &Desk) -> Vec<Excerpt> {
+    let found = search(desk, &Usable::All).found.into_iter();
+    let file = |it: Skill| Excerpt {
+        path: desk.shown(&it.path),
+        kind: ExcerptKind::Skill,
+        text: it.written,
+        ..Excerpt::default()
+    };
+    found.filter(|it| !it.is_users).map(file).collect()
+}
+
+fn search(desk: &Desk, usable: &Usable) -> Skills {
     let mut skills = Skills::default();
     let mut seen = HashSet::new();
     for place in places(desk) {
@@ -69,6 +93,9 @@ pub fn find(desk: &Desk) -> Skills {
             }
             let shown = desk.shown(&path);
             match read(desk, &path, place.is_users) {
+                Ok((skill, _)) if !place.is_users && !usable.has(&shown, &skill.written) => {
+                    skills.unused.push(skill);
+                }
                 Ok((skill, problem)) => {
                     seen.insert(real);
                     skills.add(skill, problem, &shown);
@@ -144,6 +171,12 @@ impl Skills {
 
     pub fn get(&self, name: &str) -> Result<&Skill, String> {
         self.found.iter().find(|it| it.name == name).ok_or_else(|| {
+            if self.is_unused(name) {
+                return format!(
+                    "The skill `{name}` of the project is not used, because the user has not agreed to its text. \
+                     `/rules` asks about refused texts again."
+                );
+            }
             if let Some((_, why)) = self.left_out.iter().find(|it| it.0 == name) {
                 return format!("There is no skill `{name}`. {why}");
             }
@@ -153,6 +186,12 @@ impl Skills {
             }
             format!("There is no skill `{name}`. The skills are: {}.", names.join(", "))
         })
+    }
+
+    /// Whether a skill of this name is not used, because the user has not agreed to its text.
+    pub fn is_unused(&self, name: &str) -> bool {
+        let is_named = |it: &Skill| it.name == name;
+        !self.found.iter().any(is_named) && self.unused.iter().any(is_named)
     }
 
     /// The list of skills for the model, and the number of skills that did not fit into the list.
@@ -226,7 +265,8 @@ fn read(desk: &Desk, path: &Path, is_users: bool) -> Result<(Skill, Option<Strin
     let compatibility = front.compatibility.as_ref().and_then(Value::as_str);
     let compatibility = front::line(compatibility.unwrap_or_default(), COMPATIBILITY).0;
     let body = spelt_out(body.trim()).0.into_owned();
-    Ok((Skill { name, description, compatibility, path: path.to_owned(), body }, problem))
+    let (path, written) = (path.to_owned(), text);
+    Ok((Skill { name, description, compatibility, path, body, written, is_users }, problem))
 }
 
 /// The text of a field, whose value may be a word, a number or a list of words.

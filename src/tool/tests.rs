@@ -18,12 +18,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tempfile::TempDir;
 use tokio::sync::mpsc;
 
 /// A project on disk, and the messages that tools have sent through their channels.
 pub struct Room {
-    _dir: TempDir,
+    _dir: tempfile::TempDir,
     pub desk: Desk,
 }
 
@@ -53,6 +52,7 @@ pub fn room() -> Room {
         tools: own(),
         seen: None,
         agreed: None,
+        skills: skills::Usable::All,
         secrets: environment::Secrets::default(),
         overflow: base.join("overflow"),
         program: PathBuf::new(),

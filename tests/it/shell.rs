@@ -45,6 +45,7 @@ pub(crate) fn room() -> Room {
         tools: tool::own(),
         seen: None,
         agreed: None,
+        skills: tool::skills::Usable::All,
         secrets: tool::environment::Secrets::default(),
         overflow: root.join("overflow"),
         program: env!("CARGO_BIN_EXE_caliban").into(),

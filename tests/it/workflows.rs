@@ -98,6 +98,7 @@ impl Place {
             config: base.join("config"),
             seen: None,
             agreed: None,
+            skills: tool::skills::Usable::All,
             output: mpsc::unbounded_channel().0,
             secrets: Secrets::default(),
             overflow: base.join("overflow"),

@@ -80,6 +80,7 @@ fn desk(trap: bool) -> (Desk, tempfile::TempDir) {
         tools: tool::own().with(panics("panics_at_once", true)).with(panics("panics_later", false)),
         seen: None,
         agreed: None,
+        skills: tool::skills::Usable::All,
         secrets: tool::environment::Secrets::default(),
         overflow: root.join("overflow"),
         program: PathBuf::new(),

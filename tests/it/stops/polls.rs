@@ -236,6 +236,7 @@ pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
         tools,
         seen: None,
         agreed: None,
+        skills: tool::skills::Usable::All,
         secrets: caliban::tool::environment::Secrets::default(),
         overflow: root.clone(),
         program: root,
