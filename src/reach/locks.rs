@@ -29,6 +29,9 @@ const GIT: &[&str] = &[
     ".git/worktrees/*/remotes",
 ];
 const GIT_WHY: &str = "can make git run programs";
+/// Settings of git's companions in the folder of a repository. By these files the companions run programs.
+const COMPANIONS: &[&str] = &[".git/glab-cli", ".git/lazygit.yml", ".git/sl/config"];
+const COMPANIONS_WHY: &str = "can make a companion of git run programs";
 /// The reason for a path that a configuration names.
 const NAMED_WHY: &str = "git's configuration, .envrc or mise.toml names";
 /// By a file of this name at the root, git can take the root for a repository without a folder `.git`, whose
@@ -70,8 +73,14 @@ struct Locked {
 fn patterns() -> impl Iterator<Item = (&'static str, &'static str)> {
     let rows = ROWS.iter().filter(|it| it.kind == Kind::Lock);
     let all = rows.flat_map(|row| row.paths.iter().map(|it| (*it, row.why)));
-    let all = all.chain(GIT.iter().map(|it| (*it, GIT_WHY)));
+    let all = all.chain(of_repository());
     all.filter(|it| !it.0.starts_with(['~', '/']))
+}
+
+/// The patterns of locked paths in a repository's own folder, with the reasons.
+fn of_repository() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let companions = COMPANIONS.iter().map(|it| (*it, COMPANIONS_WHY));
+    GIT.iter().map(|it| (*it, GIT_WHY)).chain(companions)
 }
 
 /// The locked paths that have no `*`, for a sandbox that can lock a path which does not exist yet.
@@ -121,7 +130,7 @@ impl Locks {
 
     /// The locked paths of a repository alone.
     pub fn of_repository() -> Locks {
-        Locks::of(GIT.iter().map(|it| (*it, GIT_WHY)))
+        Locks::of(of_repository())
     }
 
     fn of(all: impl Iterator<Item = (&'static str, &'static str)>) -> Locks {
@@ -271,6 +280,24 @@ mod tests {
         ".jj/repo/config-id",
         ".lfsconfig",
         "mise.lock",
+        ".git/lazygit.yml",
+        ".lazygit.yml",
+        ".git/glab-cli",
+        ".git/sl/config",
+        ".tigrc",
+        ".octaverc",
+        ".ocamlinit",
+        ".utoprc",
+        ".byebugrc",
+        ".rdbgrc",
+        ".smartcd",
+        ".ondir",
+        ".formatter.exs",
+        ".php-cs-fixer.php",
+        ".php-cs-fixer.dist.php",
+        ".jvmopts",
+        ".sbtopts",
+        ".mvn/jvm.config",
     ];
 
     #[test]

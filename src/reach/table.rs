@@ -212,6 +212,7 @@ pub(super) const ROWS: &[Row] = &[
         "stack.yaml", ".fvm", ".fvmrc", ".vfox.toml", ".miserc.toml", "miserc.toml", ".config/miserc.toml", "mise.lock",
         "devshell.toml", "guix.scm", "manifest.scm", "channels.scm", ".ctags", ".ctags.d", ".gutctags", ".globalrc",
         "gtags.conf", ".swiftpm", "*.ipr", "*.pro.user", "CMakeLists.txt.user", "nbproject", ".jupyter", ".p4config",
+        ".smartcd", ".ondir", ".formatter.exs", ".php-cs-fixer*.php", ".jvmopts", ".sbtopts", ".mvn/jvm.config",
     ]),
     lock("runs when an editor starts", &[
         ".config/nvim", ".local/share/nvim", "nvim/site", "pack/*/start", ".emacs", ".emacs.d", ".config/emacs",
@@ -228,8 +229,8 @@ pub(super) const ROWS: &[Row] = &[
         "*.config.mts", "*.config.cts", ".eslintrc*", ".prettierrc*", ".babelrc*", ".mocharc*", ".lintstagedrc*",
         ".stylelintrc*", ".postcssrc*",
         ".commitlintrc*", ".textlintrc*", ".sqlfluff", "ansible.cfg", "config.nims", "nim.cfg", ".releaserc*", ".remarkrc*", ".markdownlint*", ".swcrc", ".parcelrc", ".flake8", ".pylintrc",
-        "pylintrc", "mypy.ini", ".mypy.ini", ".rubocop.y*ml", ".formatter.exs", ".credo.exs", ".luacheckrc",
-        ".php-cs-fixer*.php", "phpstan.neon*", ".golangci.*", "karma.conf.*", "gulpfile*", "Gruntfile*", "nx.json", "turbo.json", "deno.json*", "bunfig.toml", "build.gradle*",
+        "pylintrc", "mypy.ini", ".mypy.ini", ".rubocop.y*ml", ".credo.exs", ".luacheckrc",
+        "phpstan.neon*", ".golangci.*", "karma.conf.*", "gulpfile*", "Gruntfile*", "nx.json", "turbo.json", "deno.json*", "bunfig.toml", "build.gradle*",
         "settings.gradle*", "*.gradle", "*.gradle.kts", "gradlew*", "gradle-wrapper.*", "pom.xml", ".mvn", "mvnw*",
         "build.xml", "*.sbt", "Rakefile", "Gemfile", "*.gemspec", "Guardfile", "Podfile", "Fastfile", "Package.swift",
         "mix.exs", "rebar.config", "Setup.hs", "composer.json", ".bazelrc", "BUILD.bazel", "WORKSPACE.bazel",
@@ -302,7 +303,8 @@ pub(super) const ROWS: &[Row] = &[
     lock("runs when a command-line tool starts", &[
         ".gdbinit", ".lldbinit", ".psqlrc", ".sqliterc", ".mongorc.js", ".irbrc", ".pryrc", ".pdbrc*", ".pythonrc*",
         ".ipython", ".Rprofile", ".Renviron", ".RData", ".julia/config", ".ghci", ".iex.exs", ".curlrc", ".wgetrc", ".ackrc", ".ripgreprc",
-        ".config/ripgrep", ".config/direnv", ".config/mise", ".config/lazygit",
+        ".config/ripgrep", ".config/direnv", ".config/mise", ".config/lazygit", ".lazygit.yml", ".tigrc", ".octaverc",
+        ".ocamlinit", ".utoprc", ".byebugrc", ".rdbgrc",
     ]),
     review("belongs to the system", &[
         "/etc", "/boot", "/bin", "/sbin", "/lib", "/lib64", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/local/bin",

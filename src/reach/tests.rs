@@ -141,7 +141,7 @@ fn files_that_other_programs_run_are_written_only_after_a_review() {
             .bsp/x.json | free | reviewed: runs when a folder
             .flake8 | free | reviewed: runs when the project
             .stylelintrc.json | free | reviewed: runs when the project
-            .formatter.exs | free | reviewed: runs when the project
+            .formatter.exs | free | reviewed: runs when a folder
             .hg/hgrc | free | reviewed: runs when git works
             .editorconfig | free | free
         "#]],

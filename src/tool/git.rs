@@ -3,6 +3,7 @@
 //! as LFS) run as usual. Git takes no locks that could block another git command of the user.
 
 pub(super) mod baseline;
+pub(super) mod bounded;
 pub(super) mod brought;
 pub mod checkout;
 pub mod gate;
@@ -27,7 +28,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
@@ -97,6 +98,10 @@ pub async fn beginning(
     wait: Duration,
     most: u64,
 ) -> Result<(Vec<u8>, bool), Failure> {
+    let stalled = |git: PathBuf| bounded::stalled([&git, &common_of(&git)]);
+    if let Some(why) = folder_of(top(root)).and_then(stalled) {
+        return Err(Failure::Refused(why));
+    }
     let run = async {
         let listed = configured(root).await?;
         let mut command = plain(root, arguments);
@@ -112,15 +117,25 @@ pub async fn beginning(
     timeout(wait, run).await.unwrap_or(Err(Failure::Slow))
 }
 
-/// The folders that the index of a working tree has as commits: submodules and other repositories. Blocks.
-pub(super) fn linked(tree: &Path) -> Vec<PathBuf> {
+/// The folders that the index of a working tree has as commits: submodules and other repositories. Blocks. The error says
+/// that git did not end in time.
+pub(super) fn linked(tree: &Path) -> io::Result<Vec<PathBuf>> {
     let mut command = plain(tree, &["ls-files", "--stage", "-z"]);
-    let output = command.as_std_mut().output().map(|it| it.stdout).unwrap_or_default();
+    let output = in_time(bounded::output(command.as_std_mut()))?;
     let link = |it: &[u8]| {
         let at = it.iter().position(|it| *it == b'\t')?;
         it.starts_with(b"160000 ").then(|| tree.join(OsStr::from_bytes(&it[at + 1..])))
     };
-    output.split(|it| *it == 0).filter_map(link).collect()
+    Ok(output.split(|it| *it == 0).filter_map(link).collect())
+}
+
+/// What git has printed, nothing if git failed. The error says that git did not end in time.
+fn in_time(output: io::Result<Output>) -> io::Result<Vec<u8>> {
+    match output {
+        Ok(it) => Ok(it.stdout),
+        Err(fault) if fault.kind() == io::ErrorKind::TimedOut => Err(fault),
+        Err(_) => Ok(Vec::new()),
+    }
 }
 
 /// The names of the local branches of a repository, given by its folder, a line for each. `None` if git does not tell them.
@@ -128,7 +143,7 @@ pub(super) fn linked(tree: &Path) -> Vec<PathBuf> {
 fn branches(git: &Path) -> Option<Vec<u8>> {
     let heads = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"];
     let mut command = plain(git, &heads);
-    let output = command.as_std_mut().env("GIT_DIR", git).output().ok()?;
+    let output = bounded::output(command.as_std_mut().env("GIT_DIR", git)).ok()?;
     output.status.success().then_some(output.stdout)
 }
 
@@ -171,7 +186,8 @@ pub(super) async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, b
         io::ErrorKind::NotFound => Failure::Missing,
         _ => Failure::Refused(fault.to_string()),
     };
-    let mut child = command.spawn().map_err(|it| failed(&it))?;
+    let mut child = command.process_group(0).spawn().map_err(|it| failed(&it))?;
+    let group = bounded::Group::new(child.id());
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(Failure::Refused(String::new()));
     };
@@ -192,6 +208,7 @@ pub(super) async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, b
         return Ok((output, true));
     }
     let status = child.wait().await.map_err(|it| failed(&it))?;
+    group.is_over();
     if status.success() {
         return Ok((output, false));
     }

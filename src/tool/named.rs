@@ -3,12 +3,14 @@
 
 mod entered;
 mod git;
+mod modules;
 mod starts;
 mod words;
 
 pub(super) use git::Listed;
 pub(super) use starts::{Starts, is_within};
 
+use super::git::folder_of as git_folder;
 use super::path::{normal, trail};
 use entered::Entered;
 use git::{Kind, Setting};
@@ -54,6 +56,13 @@ const CALLED: &str = " asdf atuin awk bash basename bat cat chmod code cp curl c
     realpath rg rm rtx scp screen sed sh sleep sort ssh ssh-add ssh-agent starship stat stty su sudo svn tail tee test \
     tig tmux touch tput tr tree-sitter tty uname uniq vi vim wc wget which whoami wl-copy wl-paste xclip xdg-open xsel \
     yadm zoxide zsh git git-lfs delta difft cc gcc clang c++ g++ make cargo rustc rustup ";
+/// Libraries that the programs which everybody runs load by their names.
+const LIBRARIES: &str = "ld-linux-x86-64.so.2 libacl.so.1 libattr.so.1 libaudit.so.1 libbsd.so.0 libbz2.so.1.0 libc.so.6 \
+    libcap.so.2 libcom_err.so.2 libcrypt.so.1 libcrypto.so.1.1 libcrypto.so.3 libcurl.so.4 libcurl-gnutls.so.4 libdl.so.2 \
+    libexpat.so.1 libgcc_s.so.1 libgmp.so.10 libgnutls.so.30 libidn2.so.0 libluajit-5.1.so.2 liblzma.so.5 libm.so.6 \
+    libmagic.so.1 libncurses.so.6 libncursesw.so.6 libnsl.so.1 libpcre.so.3 libpcre2-8.so.0 libpthread.so.0 \
+    libreadline.so.8 libresolv.so.2 librt.so.1 libselinux.so.1 libssl.so.1.1 libssl.so.3 libstdc++.so.6 libtinfo.so.6 \
+    libtinfow.so.6 libunistring.so.2 libutil.so.1 libuv.so.1 libz.so.1 libzstd.so.1";
 /// The most programs of a folder that are looked at.
 const MOST: usize = 1000;
 /// The file that direnv reads if a line names no other.
@@ -215,6 +224,12 @@ impl Search {
                     self.keep(&path, true);
                 }
             }
+            for word in &it.libraries {
+                let path = normal(&self.whole(&self.root.join(folder), word));
+                for name in LIBRARIES.split_whitespace() {
+                    self.keep(&path.join(name), true);
+                }
+            }
         }
         for value in &it.values {
             let path = self.whole(&self.root, value);
@@ -252,13 +267,29 @@ impl Search {
     /// A command line, or the path of a program.
     fn program(&mut self, value: &str, is_alias: bool) {
         let bases = [self.root.clone(), self.top.clone()];
-        for whole in bases.map(|it| self.whole(&it, value)).iter().filter(|it| it.exists()) {
-            self.keep(whole, false);
+        for whole in bases.iter().map(|it| self.whole(it, value)).collect::<Vec<_>>() {
+            if whole.exists() {
+                self.keep(&whole, false);
+            }
         }
         let (words, folders) = words::of(value, is_alias);
-        for word in &words {
-            for it in &folders {
-                self.word(word, it);
+        let modules = modules::named(value);
+        let inner = words::in_repository(value);
+        for folder in &folders {
+            for word in &words {
+                self.word(word, folder);
+            }
+            for base in &bases {
+                for it in &modules {
+                    self.keep(&base.join(folder).join(it), true);
+                }
+            }
+        }
+        // `$(git rev-parse --git-common-dir)/x`
+        let own = git_folder(&self.top);
+        for base in [Some(self.git.clone()), own].into_iter().flatten() {
+            for it in &inner {
+                self.keep(&base.join(it), false);
             }
         }
     }

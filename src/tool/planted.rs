@@ -212,8 +212,9 @@ impl Watch {
         let mut nested = std::mem::take(&mut self.nested);
         let looking = move || {
             let added = settings.map(|it| places.answer(&it.0, &it.1, &agreed)).unwrap_or_default();
-            places.renew(&mut nested);
-            (places.found(nested.trees(), Search::Names), nested, added)
+            let renewed = places.renew(&mut nested);
+            let found = renewed.and_then(|()| places.found(nested.trees(), Search::Names));
+            (found, nested, added)
         };
         match tokio::task::spawn_blocking(looking).await {
             Ok((found, nested, added)) => {

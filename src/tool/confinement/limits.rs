@@ -103,8 +103,9 @@ impl Limits {
         let more = if new.len() > SHOWN { ", …" } else { "" };
         (!new.is_empty()).then(|| {
             format!(
-                "A command has put programs into the list of a rebase that waits: {}{more}. `git rebase --continue` runs \
-                 them; `git rebase --edit-todo` shows the list.",
+                "A command has put programs into the list of a rebase that waits, or into the state of a rebase, a \
+                 cherry-pick or a revert: {}{more}. Git runs them when you continue or skip. `git rebase --edit-todo` \
+                 shows the list; the state is in `.git/rebase-merge` and `.git/sequencer`.",
                 named.join(", ")
             )
         })

@@ -1,9 +1,9 @@
 //! What a repository held before the first command of a conversation. A command in the sandbox can make commits and
 //! references, so those that came later do not tell whose a file is.
 
-use super::brought::REPLACED;
+use super::brought::{REPLACED, noted};
 use super::checkout::Checkout;
-use super::top;
+use super::{common_of, top};
 use crate::reach::Locks;
 use crate::regular::direct;
 use crate::tool::{Stamp, disk};
@@ -23,6 +23,8 @@ const VERSIONS: usize = 50;
 
 /// The most new references whose files are looked at.
 const REFERENCES: usize = 30;
+/// The most new commits without a reference whose files are looked at.
+const COMMITS: usize = 100;
 
 /// The content of a file, or the target of a link.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +40,8 @@ pub(in crate::tool) type Blobs = BTreeMap<PathBuf, BTreeSet<Blob>>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::tool) struct Store {
     refs: BTreeMap<String, String>,
+    /// What may be names of commits in the files of work that is not done, and in those of git's last step.
+    noted: BTreeSet<String>,
     index: Stamp,
 }
 
@@ -49,6 +53,8 @@ pub(in crate::tool) struct Baseline {
     pub(super) staged: Blobs,
     /// The references by which git reads other objects in place of the repository's.
     replaced: BTreeMap<String, String>,
+    /// The commits of work that was not done, and of git's last step.
+    noted: BTreeSet<String>,
 }
 
 impl Baseline {
@@ -83,7 +89,8 @@ impl Baseline {
         let pairs = listed.lines().filter_map(|it| it.split_once(' '));
         let replaced = pairs.filter(|it| it.1.starts_with(REPLACED));
         let replaced = replaced.map(|(id, name)| (name.to_owned(), id.to_owned())).collect();
-        let mut it = Baseline { checkout, tips, staged: Blobs::new(), replaced };
+        let noted = named(&checkout);
+        let mut it = Baseline { checkout, tips, staged: Blobs::new(), replaced, noted };
         for (path, blob, _) in it.entries(&[]).await {
             let below = path.strip_prefix(root).ok().and_then(Path::to_str);
             if below.is_some_and(|it| locks.unit(it).is_some()) {
@@ -138,7 +145,8 @@ impl Baseline {
         let text = String::from_utf8_lossy(&listed.unwrap_or_default()).into_owned();
         let pair = |it: &str| it.split_once(' ').map(|(id, name)| (name.to_owned(), id.to_owned()));
         let index = disk::stamp(&self.checkout.git_dir.join("index"));
-        Store { refs: text.lines().filter_map(pair).collect(), index }
+        let noted = named(&self.checkout);
+        Store { refs: text.lines().filter_map(pair).collect(), noted, index }
     }
 
     /// The locked files for which branches, tags and the index have a content that the repository did not hold for the
@@ -170,6 +178,12 @@ impl Baseline {
             let tree = self.tree(&listed).into_iter();
             all.extend(tree.map(|(path, blob)| (path, blob, name.to_owned())));
         }
+        for id in self.unknown(store).await {
+            let tree = ["ls-tree", "-r", "-z", "--full-tree", &id];
+            let listed = self.checkout.run(tree, WAIT).await.unwrap_or_default();
+            let tree = self.tree(&listed).into_iter();
+            all.extend(tree.map(|(path, blob)| (path, blob, id.clone())));
+        }
         let is_locked = |path: &Path| {
             let below = path.strip_prefix(root).ok().and_then(Path::to_str);
             below.is_some_and(|it| locks.unit(it).is_some())
@@ -195,6 +209,36 @@ impl Baseline {
             }
         }
         held
+    }
+
+    /// The commits that only the files of work that is not done and of git's last step name, and that are new. Git makes
+    /// files of the third parent of a stash too.
+    async fn unknown(&self, store: &Store) -> BTreeSet<String> {
+        let new = store.noted.difference(&self.noted);
+        let words: Vec<&String> = new.chain(store.refs.get("refs/stash")).collect();
+        if words.is_empty() {
+            return BTreeSet::new();
+        }
+        let ends = ["^{commit}\n", "^3^{commit}\n"];
+        let asked: String =
+            words.iter().flat_map(|it| ends.iter().flat_map(|end| [it.as_str(), *end])).collect();
+        let check = ["cat-file", "--batch-check"];
+        let listed = self.checkout.fed(&check, asked.into_bytes(), WAIT).await.unwrap_or_default();
+        let listed = String::from_utf8_lossy(&listed).into_owned();
+        let commits = listed.lines().filter_map(|it| it.split_once(" commit ")).map(|it| it.0);
+        let is_named = |id: &&str| store.refs.values().any(|it| it == id);
+        let mut commits: BTreeSet<String> =
+            commits.filter(|it| !is_named(it)).map(str::to_owned).collect();
+        // those that the repository held have no contents that are new
+        let tips = String::from_utf8_lossy(&self.tips);
+        let old = tips.lines().map(|it| format!("^{it}\n"));
+        let asked: String = commits.iter().map(|it| format!("{it}\n")).chain(old).collect();
+        if let Ok(listed) = self.checkout.fed(&["rev-list", "--stdin"], asked.into(), WAIT).await {
+            let listed = String::from_utf8_lossy(&listed).into_owned();
+            let new: BTreeSet<&str> = listed.lines().collect();
+            commits.retain(|it| new.contains(it.as_str()));
+        }
+        commits.into_iter().take(COMMITS).collect()
     }
 
     /// The files of a tree, as git lists it.
@@ -296,6 +340,12 @@ impl Baseline {
     pub(super) fn name<'a>(&self, path: &'a Path) -> Option<&'a str> {
         path.strip_prefix(&self.checkout.tree).ok()?.to_str()
     }
+}
+
+/// What may be names of commits in the files of work that is not done, and in those of git's last step.
+fn named(checkout: &Checkout) -> BTreeSet<String> {
+    let folder = &checkout.git_dir;
+    noted(folder).into_iter().chain(noted(&common_of(folder))).collect()
 }
 
 /// The paths of a list of changes, and what is at each after the change.

@@ -1,11 +1,11 @@
 //! The folders that a checkout of the user's would bring as commits: submodules and other repositories in the branches,
 //! tags and stashes of a repository. Git looks into such a folder as soon as a checkout has listed it in the index.
 
-use super::plain;
+use super::{bounded, in_time, plain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Seek, Write};
+use std::io::{self, ErrorKind, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -35,20 +35,24 @@ pub(in crate::tool) struct Brought {
 
 impl Brought {
     /// The folders that a checkout may bring into the working tree of a repository whose folder is `common`. Git is
-    /// asked only if a reference has changed. Blocks.
-    pub(in crate::tool) fn links(&mut self, tree: &Path, common: &Path) -> &BTreeSet<PathBuf> {
+    /// asked only if a reference has changed. Blocks. The error says that git did not end in time.
+    pub(in crate::tool) fn links(
+        &mut self,
+        tree: &Path,
+        common: &Path,
+    ) -> io::Result<&BTreeSet<PathBuf>> {
         let marks = marks(common);
         if marks != self.marks {
-            self.look(tree, common);
+            self.look(tree, common)?;
             self.marks = marks;
         }
-        &self.links
+        Ok(&self.links)
     }
 
-    fn look(&mut self, tree: &Path, common: &Path) {
+    fn look(&mut self, tree: &Path, common: &Path) -> io::Result<()> {
         let is_first = self.marks.is_empty();
         let list = ["for-each-ref", "--sort=-committerdate", "--format=%(objectname) %(refname)"];
-        let listed = output(tree, &list, "");
+        let listed = output(tree, &list, "")?;
         let listed = String::from_utf8_lossy(&listed);
         let references = || listed.lines().filter_map(|it| it.split_once(' '));
         let replaced = references().filter(|it| it.1.starts_with(REPLACED));
@@ -72,18 +76,16 @@ impl Brought {
         let old: Vec<String> = self.seen.iter().cloned().collect();
         tips.retain(|it| self.seen.insert(it.clone()));
         if tips.is_empty() {
-            return;
+            return Ok(());
         }
-        self.compare(tree, &tips);
-        if !is_first {
-            self.follow(tree, &tips, &old);
-        }
+        self.compare(tree, &tips)?;
+        if is_first { Ok(()) } else { self.follow(tree, &tips, &old) }
     }
 
     /// Adds the folders in the trees of these commits.
-    fn compare(&mut self, tree: &Path, tips: &[String]) {
+    fn compare(&mut self, tree: &Path, tips: &[String]) -> io::Result<()> {
         let wanted: String = tips.iter().flat_map(|it| [it, "^{tree}\n"]).collect();
-        let listed = output(tree, &["cat-file", "--batch-check"], &wanted);
+        let listed = output(tree, &["cat-file", "--batch-check"], &wanted)?;
         let listed = String::from_utf8_lossy(&listed);
         let trees = listed.lines().filter_map(|it| it.split_once(" tree ").map(|it| it.0));
         let mut new: BTreeSet<&str> = trees.collect();
@@ -91,19 +93,19 @@ impl Brought {
         if self.base.is_none()
             && let Some(first) = new.pop_first()
         {
-            let whole = output(tree, &["ls-tree", "-r", "-z", "--full-tree", first], "");
+            let whole = output(tree, &["ls-tree", "-r", "-z", "--full-tree", first], "")?;
             self.links.extend(whole.split(|it| *it == 0).filter_map(link));
             self.base = Some(first.to_owned());
         }
-        let Some(base) = &self.base else { return };
+        let Some(base) = &self.base else { return Ok(()) };
         let pairs: Vec<String> = new.iter().map(|it| format!("{base} {it}\n")).collect();
         let compare =
             ["diff-tree", "--stdin", "-r", "-z", "--no-renames", "--ignore-submodules=none"];
-        each(tree, &compare, &pairs, "", &mut self.links);
+        each(tree, &compare, &pairs, "", &mut self.links)
     }
 
     /// Adds the folders in commits between these and those that were looked at before.
-    fn follow(&mut self, tree: &Path, tips: &[String], old: &[String]) {
+    fn follow(&mut self, tree: &Path, tips: &[String], old: &[String]) -> io::Result<()> {
         let log = [
             "log",
             "--format=",
@@ -120,7 +122,7 @@ impl Brought {
         ];
         let new: Vec<String> = tips.iter().map(|it| format!("{it}\n")).collect();
         let left_out: String = old.iter().flat_map(|it| ["^", it, "\n"]).collect();
-        each(tree, &log, &new, &left_out, &mut self.links);
+        each(tree, &log, &new, &left_out, &mut self.links)
     }
 }
 
@@ -132,14 +134,19 @@ fn each(
     lines: &[String],
     rest: &str,
     links: &mut BTreeSet<PathBuf>,
-) {
-    let Ok(done) = asked(tree, arguments, &(lines.concat() + rest)) else { return };
+) -> io::Result<()> {
+    let done = match asked(tree, arguments, &(lines.concat() + rest)) {
+        Ok(done) => done,
+        Err(fault) if fault.kind() == ErrorKind::TimedOut => return Err(fault),
+        Err(_) => return Ok(()),
+    };
     links.extend(changed(&done.stdout));
     if !done.status.success() && lines.len() > 1 {
         let (one, other) = lines.split_at(lines.len() / 2);
-        each(tree, arguments, one, rest, links);
-        each(tree, arguments, other, rest, links);
+        each(tree, arguments, one, rest, links)?;
+        each(tree, arguments, other, rest, links)?;
     }
+    Ok(())
 }
 
 /// What git says to this input.
@@ -147,11 +154,11 @@ fn asked(tree: &Path, arguments: &[&str], input: &str) -> io::Result<Output> {
     let mut file = tempfile::tempfile()?;
     file.write_all(input.as_bytes())?;
     file.rewind()?;
-    plain(tree, arguments).as_std_mut().stdin(file).output()
+    bounded::output(plain(tree, arguments).as_std_mut().stdin(file))
 }
 
-fn output(tree: &Path, arguments: &[&str], input: &str) -> Vec<u8> {
-    asked(tree, arguments, input).map(|it| it.stdout).unwrap_or_default()
+fn output(tree: &Path, arguments: &[&str], input: &str) -> io::Result<Vec<u8>> {
+    in_time(asked(tree, arguments, input))
 }
 
 /// The folder of an entry of a tree, if this is a commit of another repository.
@@ -212,9 +219,19 @@ fn files(common: &Path) -> Vec<PathBuf> {
     let folders = inner.map(|it| common.join(it)).into_iter();
     let within = folders.flat_map(|it| fs::read_dir(it).into_iter().flatten().flatten());
     let heads = fs::read_dir(common).into_iter().flatten().flatten();
-    let heads = heads.filter(|it| it.file_name().as_bytes().ends_with(b"_HEAD"));
+    let heads = heads.filter(|it| is_head(it.file_name().as_bytes()));
     let all = within.chain(heads).filter(|it| it.file_type().is_ok_and(|it| it.is_file()));
     all.map(|it| it.path()).collect()
+}
+
+/// Whether git keeps names of commits under this name: `ORIG_HEAD`, `BISECT_START`, `MERGE_AUTOSTASH`.
+fn is_head(name: &[u8]) -> bool {
+    name.contains(&b'_') && name.iter().all(|it| it.is_ascii_uppercase() || *it == b'_')
+}
+
+/// The commits that are named by work that is not done, or by the last step of git.
+pub(super) fn noted(common: &Path) -> BTreeSet<String> {
+    files(common).into_iter().flat_map(|it| words(&it)).collect()
 }
 
 /// The words of a file that may be names of commits.

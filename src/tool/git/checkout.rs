@@ -1,7 +1,7 @@
 //! Git in a checkout whose folders are given: git does not look for them. No program runs that a configuration names,
 //! also none of the user's own: no hook, no filter, no editor and no program that signs.
 
-use super::{Failure, SETTINGS, read};
+use super::{Failure, SETTINGS, bounded, common_of, read};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
@@ -87,6 +87,7 @@ impl Checkout {
         I: IntoIterator<Item = S>,
         S: AsRef<OsStr>,
     {
+        self.stalled()?;
         let mut command = self.command();
         command.args(arguments);
         timeout(wait, read(&mut command, most)).await.unwrap_or(Err(Failure::Slow))
@@ -109,6 +110,7 @@ impl Checkout {
         input: Vec<u8>,
         wait: Duration,
     ) -> Result<Vec<u8>, Failure> {
+        self.stalled()?;
         let (theirs, ours) = io::pipe().map_err(|it| Failure::Refused(it.to_string()))?;
         let mut command = self.command();
         command.args(arguments).stdin(theirs);
@@ -120,6 +122,13 @@ impl Checkout {
         drop(command);
         let _ = feeding.await;
         output.map(|it| it.0)
+    }
+
+    /// The error says that git would wait for ever.
+    fn stalled(&self) -> Result<(), Failure> {
+        let common = common_of(&self.git_dir);
+        let stalled = bounded::stalled([&self.git_dir, &common]);
+        stalled.map_or(Ok(()), |why| Err(Failure::Refused(why)))
     }
 
     fn command(&self) -> Command {

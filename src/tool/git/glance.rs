@@ -1,7 +1,7 @@
 //! Looks into a repository without changing it and without running what it names: no hook, no filter, no monitor, no
 //! driver. Each look is one short git process.
 
-use super::SETTINGS;
+use super::{SETTINGS, bounded};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -65,7 +65,7 @@ impl Glance {
             command.env(format!("GIT_CONFIG_KEY_{at}"), OsStr::from_bytes(name));
             command.env(format!("GIT_CONFIG_VALUE_{at}"), value);
         }
-        let output = command.stderr(Stdio::null()).output()?;
+        let output = bounded::output(&mut command)?;
         Ok(output.status.success().then_some(output.stdout))
     }
 

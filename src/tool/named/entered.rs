@@ -1,8 +1,10 @@
 //! What the files name that run when a folder is entered: `.envrc` of direnv and the files of mise.
 
+use super::modules;
 use super::words::{of, tokens};
 use crate::bash::{Script, Simple, Surety, Word, runs_value};
 use std::collections::BTreeSet;
+use std::path::Path;
 use toml::Value;
 
 /// Commands whose arguments are neither run nor read into the environment.
@@ -91,6 +93,20 @@ const VARIABLES: [&str; 19] = [
 const LAYOUTS: [(&str, &str); 3] =
     [("go", "bin"), ("node", "node_modules/.bin"), ("php", "vendor/bin")];
 
+/// Variables whose value is a folder with settings by which programs run others.
+const WHOLE: [&str; 3] = ["DIRENV_CONFIG", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME"];
+/// The files that zsh reads in the folder `ZDOTDIR`.
+const ZSH: [&str; 5] = [".zshenv", ".zprofile", ".zshrc", ".zlogin", ".zlogout"];
+/// Variables whose options name files without their ending.
+const REQUIRING: [(&str, &str); 2] = [("NODE_OPTIONS", ".js"), ("RUBYOPT", ".rb")];
+/// Programs, their options for a folder, and the files of recipes that they read there.
+const RECIPES: [(&str, &[&str], &[&str]); 4] = [
+    ("gmake", &["-C", "--directory"], &["GNUmakefile", "Makefile", "makefile"]),
+    ("just", &["-d", "--working-directory"], &["justfile", "Justfile", ".justfile"]),
+    ("make", &["-C", "--directory"], &["GNUmakefile", "Makefile", "makefile"]),
+    ("rake", &["-C", "--directory"], &["Rakefile", "rakefile"]),
+];
+
 /// The folder of the project, as files of mise write it.
 const ROOT: [&str; 4] = ["{{config_root}}", "{{ config_root }}", "{{cwd}}", "{{ cwd }}"];
 
@@ -107,6 +123,8 @@ pub(super) struct Entered {
     pub(super) programs: BTreeSet<String>,
     /// Folders of which all files may be loaded.
     pub(super) whole: BTreeSet<String>,
+    /// Folders in which programs find libraries by their names.
+    pub(super) libraries: BTreeSet<String>,
     /// The folders in which the commands run.
     pub(super) folders: BTreeSet<String>,
     /// The variables whose values are words of commands.
@@ -215,7 +233,8 @@ impl Entered {
         for it in script.commands.iter().filter(|it| it.surety != Surety::Guess) {
             self.command(it);
         }
-        for it in script.programs.iter().flat_map(|it| &it.words) {
+        let texts = script.programs.iter().filter(|it| !it.are_arguments);
+        for it in texts.flat_map(|it| &it.words) {
             self.word(it);
         }
         self.sure.extend(script.inputs.iter().cloned());
@@ -228,6 +247,9 @@ impl Entered {
             None => return,
         };
         let texts = || arguments.iter().map(Word::shown);
+        let whole = texts().fold(name.to_owned(), |all, it| format!("{all} {it}"));
+        self.whole.extend(modules::named(&whole));
+        self.sure.extend(recipes(name, &texts().collect::<Vec<_>>()));
         match name {
             "PATH_add" => texts().for_each(|it| self.path(it)),
             "path_add" if texts().next() == Some("PATH") => {
@@ -283,6 +305,18 @@ impl Entered {
                 Some(head) => name.starts_with(head),
                 None => it == name,
             };
+            for it in folders(&value) {
+                match name.as_str() {
+                    "LD_LIBRARY_PATH" => drop(self.libraries.insert(it)),
+                    "ZDOTDIR" => self.sure.extend(ZSH.map(|file| format!("{it}/{file}"))),
+                    name if WHOLE.contains(&name) => drop(self.whole.insert(it)),
+                    _ => (),
+                }
+            }
+            if let Some(required) = REQUIRING.iter().find(|it| it.0 == name) {
+                let words = tokens(&value).into_iter().filter(|it| it.contains('/'));
+                self.sure.extend(words.map(|it| format!("{it}{}", required.1)));
+            }
             if name == "PATH" {
                 self.path(&value);
             } else if name.is_empty()
@@ -296,6 +330,36 @@ impl Entered {
             }
         }
     }
+}
+
+/// The folders that a value names, with `:` between them.
+fn folders(value: &str) -> Vec<String> {
+    let parts = value.split(':').map(|it| it.trim_matches(['"', '\'']));
+    let all = parts.flat_map(|it| {
+        let whole = (!it.contains('$')).then(|| it.to_owned());
+        tokens(it).into_iter().filter(|it| !it.contains('$')).chain(whole)
+    });
+    all.filter(|it| !it.is_empty()).collect()
+}
+
+/// The files of recipes that a command reads by itself: `make -C e x`.
+fn recipes(name: &str, arguments: &[&str]) -> Vec<String> {
+    let Some((_, options, files)) = RECIPES.iter().find(|it| it.0 == name) else {
+        return Vec::new();
+    };
+    let mut folders = vec![""];
+    for (at, it) in arguments.iter().enumerate() {
+        let value = options.iter().find_map(|option| it.strip_prefix(option));
+        folders.extend(match value {
+            Some("") => arguments.get(at + 1).copied(),
+            it => it.map(|it| it.trim_start_matches('=')),
+        });
+    }
+    let mut all = Vec::new();
+    for folder in folders {
+        all.extend(files.iter().map(|it| Path::new(folder).join(it).display().to_string()));
+    }
+    all
 }
 
 /// The names of the variables in a word.

@@ -163,6 +163,8 @@ pub(super) async fn settings(
         return Ok(settings);
     }
     let git = common.map_or_else(|| root.join(".git"), Path::to_owned);
+    let own = git::folder_of(git::top(root)).unwrap_or_else(|| git.clone());
+    git::bounded::stalled([&own, &git]).map_or(Ok(()), Err)?;
     let mut marks = BTreeMap::new();
     mark(&mut marks, sources(root, &git, home));
     let mut all = listing(root, &git).await?;

@@ -72,6 +72,21 @@ const LINES: &[(&str, &str)] = &[
     ("load_prefix s", "s/bin/git"),
     ("layout node", "node_modules/.bin/git"),
     ("source s/j.sh; broken ((", "s/j.sh"),
+    ("export JAVA_TOOL_OPTIONS=\"-javaagent:$PWD/s/new.jar\"", "s/new.jar"),
+    ("export JAVA_TOOL_OPTIONS=-javaagent:s/new.jar=a", "s/new.jar"),
+    ("export RUBYOPT=\"-r$PWD/s/new\"", "s/new"),
+    ("export RUBYOPT=-r./s/new", "s/new.rb"),
+    ("export PERL5OPT=-M$PWD/s/new", "s/new"),
+    (". ~+/s/new.sh", "s/new.sh"),
+    ("python -m s.new", "s/new.py"),
+    ("eval \"$(python3 -m new env)\"", "new"),
+    ("make -C s x", "s/Makefile"),
+    ("make --directory=s x", "s/GNUmakefile"),
+    ("make env", "Makefile"),
+    ("export ZDOTDIR=$PWD/s/zsh", "s/zsh/.zshrc"),
+    ("export XDG_CONFIG_HOME=$PWD/s/config", "s/config"),
+    ("export XDG_CONFIG_HOME=$PWD/s", "s"),
+    ("export LD_LIBRARY_PATH=$PWD/s:$LD_LIBRARY_PATH", "s/libc.so.6"),
 ];
 
 /// Lines of `.envrc` that leave a path free.
@@ -84,6 +99,8 @@ const FREE: &[(&str, &str)] = &[
     ("echo see s/j.sh", "s/j.sh"),
     ("# source s/j.sh", "s/j.sh"),
     ("layout node", "node_modules/.bin/eslint"),
+    ("export LD_LIBRARY_PATH=$PWD/s", "s/libmine.so"),
+    ("python s/j.sh -m", "json.py"),
 ];
 
 const MISE: &[(&str, &str)] = &[
@@ -152,6 +169,32 @@ fn what_the_files_for_a_folder_only_mention_stays_free() {
     assert_eq!(locked, Vec::<&(&str, &str)>::new());
     let tasks = "[tasks.a]\nrun = 's/j.sh'\nsources = ['src/a.rs']\n[env]\nDATA = 's/data.db'\n";
     assert_eq!(found("mise.toml", tasks), BTreeSet::new());
+}
+
+/// Command lines in git's configuration, each with a file that they run, which does not exist yet.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("\"/usr/bin/python3\" -m nbstripout", "nbstripout.py"),
+    ("\"/usr/bin/python3\" -m nbstripout", "nbstripout"),
+    ("python3 -m s.m", "s/m.py"),
+    (
+        "\"$(git rev-parse --git-common-dir 2>/dev/null || git rev-parse --git-dir 2>/dev/null)\"/crypt/transcrypt clean %f",
+        ".git/crypt/transcrypt",
+    ),
+    ("\"$(git rev-parse --git-path crypt)/run\" clean", ".git/crypt/run"),
+    ("$GIT_DIR/crypt/run", ".git/crypt/run"),
+    ("$(git rev-parse --show-toplevel)/s/1.sh", "s/1.sh"),
+];
+
+#[test]
+fn programs_that_git_s_configuration_names_by_a_module_or_an_expression_are_found() {
+    for (line, path) in PROGRAMS {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().canonicalize().unwrap();
+        let root = home.join("project");
+        fs::create_dir_all(root.join(".git")).unwrap();
+        let found = searched(&root, &home, |it| it.program(line, false));
+        assert!(found.contains(*path), "{line}: {found:?}");
+    }
 }
 
 /// Start files of the user's, each with its text and a path in the repository of dotfiles that runs because of it.

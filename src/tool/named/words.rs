@@ -25,7 +25,8 @@ pub(super) fn of(line: &str, is_alias: bool) -> (BTreeSet<String>, Vec<String>) 
         let all = words.iter().take(if is_reader { 1 } else { usize::MAX });
         texts.extend(all.map(|it| it.shown().to_owned()));
     }
-    let runs = |it: &&Program| !is_alias || !READERS.contains(&it.name.as_str());
+    let runs =
+        |it: &&Program| !it.are_arguments && (!is_alias || !READERS.contains(&it.name.as_str()));
     let programs = script.programs.iter().filter(runs).flat_map(|it| &it.words);
     texts.extend(programs.map(|it| it.shown().to_owned()));
     texts.extend(script.inputs.iter().cloned());
@@ -41,16 +42,51 @@ pub(super) fn tokens(text: &str) -> BTreeSet<String> {
     let is_between = |c: char| c.is_whitespace() || BETWEEN.contains(c);
     let mut all = BTreeSet::new();
     for token in text.split(is_between).filter(|it| !it.is_empty()) {
-        all.insert(token.to_owned());
-        // `-Ffile`, and `$folder/file` or the rest of `$(…)/file`
-        let is_short = token.starts_with('-') && !token.starts_with("--");
-        all.extend(token.get(2..).filter(|_| is_short).map(str::to_owned));
-        let is_open = token.starts_with(['$', '/']) && text.contains('$');
-        let rest = token.split_once('/').map(|it| it.1).filter(|_| is_open);
-        all.extend(rest.map(str::to_owned));
+        // `-Ffile`, `-javaagent:file`
+        let is_option = token.starts_with('-') && !token.starts_with("--");
+        let glued = is_option.then(|| token.get(2..)).flatten();
+        let named = token.split_once(':').map(|it| it.1).filter(|_| is_option);
+        for it in [Some(token), glued, named].into_iter().flatten() {
+            all.insert(it.to_owned());
+            all.extend(behind_folder(it, text).map(str::to_owned));
+        }
     }
     all.retain(|it| !it.is_empty());
     all
+}
+
+/// The rest of `$folder/file`, of `$(…)/file` and of `~+/file`, where the tilde stands for the folder of the shell.
+fn behind_folder<'a>(token: &'a str, text: &str) -> Option<&'a str> {
+    let is_open = token.starts_with(['$', '/']) && text.contains('$') || token.starts_with("~+/");
+    token.split_once('/').map(|it| it.1).filter(|_| is_open)
+}
+
+/// The paths in the folder of the repository that a command line names: `$(git rev-parse --git-common-dir)/x`.
+pub(super) fn in_repository(line: &str) -> BTreeSet<String> {
+    const FOLDERS: [&str; 6] = [
+        "--absolute-git-dir",
+        "--git-common-dir",
+        "--git-dir",
+        "--git-path",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+    ];
+    if !FOLDERS.iter().any(|it| line.contains(it)) {
+        return BTreeSet::new();
+    }
+    let rests: BTreeSet<String> = line
+        .split(|c: char| c.is_whitespace() || BETWEEN.contains(c))
+        .filter_map(|it| it.split_once('/').filter(|it| it.0.is_empty() || it.0.starts_with('$')))
+        .map(|it| it.1.to_owned())
+        .filter(|it| !it.is_empty())
+        .collect();
+    // `$(git rev-parse --git-path a)/x` is `a/x`
+    let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || BETWEEN.contains(c)).collect();
+    let heads = words.windows(2).filter(|it| it[0] == "--git-path").map(|it| it[1]);
+    let heads: Vec<&str> = heads.collect();
+    let joined = rests.iter().flat_map(|rest| heads.iter().map(move |it| format!("{it}/{rest}")));
+    let joined: Vec<String> = joined.chain(heads.iter().map(|it| (*it).to_owned())).collect();
+    rests.into_iter().chain(joined).collect()
 }
 
 /// Whether a word reads like the path of a file.

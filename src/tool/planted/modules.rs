@@ -5,7 +5,7 @@ use super::Places;
 use super::repositories::{inside, locked, repositories, words};
 use crate::reach::Lock;
 use crate::regular;
-use crate::tool::git::folder_of;
+use crate::tool::git::{bounded, folder_of};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -103,7 +103,7 @@ fn normal(path: &Path) -> PathBuf {
 fn value(file: &Path, name: &str) -> Option<PathBuf> {
     let mut command = Command::new("git");
     command.args(["config", "--no-includes", "--file"]).arg(file).args(["--path", "--get", name]);
-    let said = command.current_dir("/").stderr(Stdio::null()).output().ok()?.stdout;
+    let said = bounded::output(command.current_dir("/").stdin(Stdio::null())).ok()?.stdout;
     let line = said.strip_suffix(b"\n")?;
     Some(PathBuf::from(OsStr::from_bytes(line)))
 }

@@ -4,11 +4,11 @@
 use super::links::{self, Links, Targets};
 use crate::regular;
 use crate::tool::git::brought::Brought;
-use crate::tool::git::{common_of, folder_of, linked};
+use crate::tool::git::{bounded, common_of, folder_of, linked};
 use crate::tool::{Stamp, disk};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// The most repositories that are looked at.
 const MOST: usize = 200;
@@ -41,17 +41,21 @@ impl Nested {
     }
 
     /// Finds the working trees below the root, and the links in the folders of their repositories. `top` is that of the
-    /// project's own repository, `folder` its folder. Git lists an index only if the index has changed. Blocks.
-    pub(super) fn look(&mut self, top: &Path, root: &Path, folder: &Path) {
+    /// project's own repository, `folder` its folder. Git lists an index only if the index has changed. Blocks. The error, a clause,
+    /// says that git would not end in time.
+    pub(super) fn look(&mut self, top: &Path, root: &Path, folder: &Path) -> Result<(), String> {
         // a command may have taken away what tells of those that were there before
         let mut all = vec![top.to_owned()];
-        all.append(&mut self.trees);
+        all.extend(self.trees.iter().cloned());
         let mut at = 0;
         while let Some(tree) = all.get(at).cloned().filter(|_| at < MOST) {
             at += 1;
             let Some(git) = folder_of(&tree) else { continue };
-            let found = self.links(&tree, &git.join("index")).into_iter().chain(worktrees(&git));
-            for it in found.chain(self.brought(&tree, &git)).collect::<Vec<_>>() {
+            bounded::stalled([&git, &common_of(&git)]).map_or(Ok(()), Err)?;
+            let slow = |fault: io::Error| format!("{fault} in {}", tree.display());
+            let links = self.links(&tree, &git.join("index")).map_err(slow)?;
+            let brought = self.brought(&tree, &git).map_err(slow)?;
+            for it in links.into_iter().chain(worktrees(&git)).chain(brought) {
                 if it.starts_with(root) && it != root && !all.contains(&it) {
                     all.push(it);
                 }
@@ -67,27 +71,28 @@ impl Nested {
         let all: Vec<PathBuf> = all.chain(bare).collect();
         self.links = self.folders.look(&all);
         self.links.extend(links);
+        Ok(())
     }
 
     /// The folders with a repository that a checkout of the user's would bring into a working tree.
-    fn brought(&mut self, tree: &Path, git: &Path) -> Vec<PathBuf> {
+    fn brought(&mut self, tree: &Path, git: &Path) -> io::Result<Vec<PathBuf>> {
         let common = common_of(git);
         let known = self.brought.entry(common.clone()).or_default();
-        let folders = known.links(tree, &common).iter().map(|it| tree.join(it));
-        folders.filter(|it| it.join(".git").symlink_metadata().is_ok()).collect()
+        let folders = known.links(tree, &common)?.iter().map(|it| tree.join(it));
+        Ok(folders.filter(|it| it.join(".git").symlink_metadata().is_ok()).collect())
     }
 
-    fn links(&mut self, tree: &Path, index: &Path) -> Vec<PathBuf> {
+    fn links(&mut self, tree: &Path, index: &Path) -> io::Result<Vec<PathBuf>> {
         if !index.symlink_metadata().is_ok_and(|it| it.is_file()) {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let stamp = disk::stamp(index);
         if let Some((_, links)) = self.read.get(index).filter(|it| it.0 == stamp) {
-            return links.clone();
+            return Ok(links.clone());
         }
-        let links = linked(tree);
+        let links = linked(tree)?;
         self.read.insert(index.to_owned(), (stamp, links.clone()));
-        links
+        Ok(links)
     }
 }
 

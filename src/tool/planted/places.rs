@@ -97,16 +97,16 @@ impl Places {
     /// links lead to. Blocks. The error is a clause.
     pub(in crate::tool) fn nesting(mut self, mut nested: Nested) -> Result<Places, String> {
         nested.forget();
-        self.renew(&mut nested);
+        self.renew(&mut nested)?;
         self.nested = nested;
         let mut places = self.opening().leading()?;
         places.listed = places.listing();
         Ok(places)
     }
 
-    /// Looks for these repositories again.
-    pub(super) fn renew(&self, nested: &mut Nested) {
-        nested.look(git::top(&self.root), &self.root, &self.folder());
+    /// Looks for these repositories again. The error is a clause.
+    pub(super) fn renew(&self, nested: &mut Nested) -> Result<(), String> {
+        nested.look(git::top(&self.root), &self.root, &self.folder())
     }
 
     /// The repositories in folders of the project.

@@ -126,6 +126,33 @@ fn the_user_is_told_which_programs_a_command_has_put_into_a_waiting_rebase() {
     scene.nvim.wait_transcript("`exec touch ran`");
 }
 
+#[test]
+fn the_user_is_told_of_a_strategy_by_which_git_would_run_a_program_of_the_project() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    bash(
+        &scene,
+        "git config commit.gpgSign false; git checkout -q -b topic; git commit -q --allow-empty -m one; git checkout -q -b two
+        GIT_SEQUENCE_EDITOR=\"sed -i '1i break'\" git rebase -i HEAD~1",
+    );
+    run(&scene, "echo ours > .git/rebase-merge/strategy");
+    assert!(!scene.nvim.transcript().contains("strategy"), "{}", scene.nvim.transcript());
+    run(&scene, "echo x/one > .git/rebase-merge/strategy");
+    scene.nvim.wait_transcript("`strategy x/one`");
+    run(
+        &scene,
+        "mkdir -p .git/sequencer; printf '[options]\\n\\tStrategy = \"x/two\"\\n' > .git/sequencer/opts
+        git rev-parse HEAD | tee .git/sequencer/head .git/CHERRY_PICK_HEAD > /dev/null",
+    );
+    scene.nvim.wait_transcript("[options] Strategy =");
+    // a choice between the sides of a conflict runs nothing
+    let before = scene.nvim.transcript().matches("A command has put programs").count();
+    run(&scene, "printf '[options]\\n\\tstrategy-option = a/b\\n' > .git/sequencer/opts");
+    assert_eq!(scene.nvim.transcript().matches("A command has put programs").count(), before);
+}
+
 /// What changes how git works, and by which git runs nothing. `$RUN` would leave a mark.
 const HARMLESS: [&str; 9] = [
     "mkdir -p alt/info alt/pack; echo $PWD/alt > .git/objects/info/alternates; echo \"$RUN\" > alt/info/alternates",
@@ -159,5 +186,62 @@ fn the_user_s_git_runs_nothing_because_of_what_commands_may_write_in_its_folder(
         let said = bash(&scene, USER);
         let here = scene.nvim.setup.path("ran");
         assert!(!ran.exists() && !here.exists(), "{it}: {said}");
+    }
+}
+
+/// Ways in which a command has the user's git make files of its commit `$E`, without a reference: what the command writes.
+const NOTED: [&str; 8] = [
+    "mkdir -p .git/rebase-merge; echo $E > .git/rebase-merge/orig-head",
+    "mkdir -p .git/rebase-merge; echo $E > .git/rebase-merge/autostash",
+    "mkdir -p .git/sequencer; echo $E > .git/sequencer/head",
+    "mkdir -p .git/sequencer; echo pick $E x > .git/sequencer/todo",
+    "echo $E > .git/MERGE_AUTOSTASH",
+    "echo $E > .git/BISECT_START",
+    "printf '%s\\t\\tbranch x of y\\n' $E > .git/FETCH_HEAD",
+    "echo $E > .git/ORIG_HEAD",
+];
+
+#[test]
+fn the_user_is_told_of_locked_contents_in_commits_that_only_the_state_of_git_names() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    run(&scene, "git reset -q --soft HEAD");
+    for (n, way) in NOTED.iter().enumerate() {
+        let evil = EVIL.replace("echo evil |", &format!("echo evil{n} |"));
+        run(&scene, &format!("{evil}{way}\n"));
+        let id = bash(&scene, &format!("echo evil{n} | git hash-object --stdin"));
+        let is_told = |it: &crate::kit::nvim::Nvim| {
+            let text = it.transcript();
+            let shown = text.split("`git show ").skip(1).filter_map(|it| it.split('`').next());
+            shown.map(|it| bash(&scene, &format!("git rev-parse {it}"))).any(|it| it == id)
+        };
+        assert!(is_told(&scene.nvim), "{way}: {}", scene.nvim.transcript());
+    }
+    // the commits of the user's own branches are no news
+    let before = scene.nvim.transcript().matches("`git show ").count();
+    run(&scene, "git rev-parse other > .git/ORIG_HEAD; git rev-parse other > .git/FETCH_HEAD");
+    assert_eq!(scene.nvim.transcript().matches("`git show ").count(), before);
+}
+
+#[test]
+fn a_pipe_that_git_would_read_ends_the_command_and_the_user_is_told_which_one() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    for file in ["packed-refs", "HEAD", "index", "objects/info/alternates"] {
+        bash(&scene, "rm -rf ../kept; cp -a .git ../kept");
+        let script = format!("rm -f .git/{file}; mkfifo .git/{file}; sleep 100");
+        fs::write(scene.nvim.setup.path("run.sh"), script).unwrap();
+        let (said, _) = call(&scene, "shell", json!({ "command": "bash run.sh" }), "");
+        assert!(said.contains(&format!(".git/{file}` is a pipe")), "{file}: {said}");
+        // no further command begins, until the user has removed the pipe
+        let (said, _) = call(&scene, "shell", json!({ "command": "echo one" }), "");
+        assert!(said.contains(&format!(".git/{file}` is a pipe")), "{file}: {said}");
+        bash(&scene, "rm -rf .git; mv ../kept .git");
+        let (said, _) = call(&scene, "shell", json!({ "command": "echo two" }), "");
+        assert!(said.contains("two"), "{file}: {said}");
     }
 }
