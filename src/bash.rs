@@ -40,6 +40,13 @@ impl Script {
         script
     }
 
+    /// What a command line may run if it gets a text as its input.
+    pub fn fed(line: &str, text: &str) -> Script {
+        let mut script = Script::parse(line);
+        feed::feed(&mut script, &[text.to_owned()], 0);
+        script
+    }
+
     /// What a file of commands may run. `None` if the file is too long or does not parse.
     pub fn of_file(text: &str) -> Option<Script> {
         let mut script = Script { folders: vec![String::new()], ..Script::default() };

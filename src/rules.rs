@@ -13,6 +13,7 @@ mod project;
 mod rule;
 mod sending;
 mod spread;
+mod star;
 pub mod safe;
 mod touched;
 mod tree;
@@ -127,8 +128,18 @@ impl Rules {
     /// The judgement of input to a job. No rule allows input. Rules that ask or deny apply to the job's command, and to
     /// the input itself, which may be a command.
     fn input(&self, command: &str, text: &str) -> Judgement {
-        let [one, other] = [command, text].map(|it| self.outside(&Script::parse(it)));
-        if other.verdict > one.verdict { other } else { one }
+        let scripts = [Script::parse(command), Script::fed(command, text), Script::parse(text)];
+        let all = scripts.iter().map(|it| self.outside(it));
+        // the first of the strictest
+        all.rev().max_by_key(|it| it.verdict).unwrap_or_default()
+    }
+
+    /// If a rule asks about or denies a job's input, together with the part of a line that was sent before, and not the
+    /// input alone, the reason as a sentence.
+    pub fn against_rest(&self, command: &str, before: &str, text: &str) -> Option<String> {
+        let alone = self.input(command, text).verdict;
+        let joined = self.input(command, &format!("{before}{text}"));
+        (!before.is_empty() && joined.verdict > alone).then_some(joined.why)
     }
 
     /// The judgement of a call that edits files. The call is allowed only if the rules allow all its files. Rules that

@@ -3,7 +3,7 @@
 use super::awk;
 use super::options::{self, Item, Manner, behind_dashes};
 use super::risk::is_interpreter;
-use super::runs::{line, mention, perhaps};
+use super::runs::{arguments, line, mention, perhaps};
 use super::script::Script;
 use super::simple::{Simple, Surety, Word, base, quoted};
 use super::wrapper::is_shell;
@@ -19,19 +19,30 @@ const READERS: &[(&str, usize)] = &[
     ("ed", usize::MAX),
     ("ex", usize::MAX),
     ("fish", 1),
+    ("ftp", usize::MAX),
     ("gdb", usize::MAX),
+    ("gnuplot", 1),
+    ("gp", 1),
+    ("lftp", usize::MAX),
+    ("maxima", 1),
+    ("mongo", usize::MAX),
+    ("mongosh", usize::MAX),
     ("mysql", usize::MAX),
     ("nix-shell", usize::MAX),
     ("nsenter", 1),
+    ("octave", 1),
     ("parallel", 1),
     ("psql", usize::MAX),
     ("red", usize::MAX),
     ("rush", 1),
+    ("sftp", usize::MAX),
+    ("smbclient", usize::MAX),
     ("sqlite3", 2),
     ("ssh", 2),
     ("su", usize::MAX),
     ("sudo", 1),
     ("tcsh", 1),
+    ("telnet", usize::MAX),
     ("unshare", 1),
     ("vi", usize::MAX),
     ("vim", usize::MAX),
@@ -195,14 +206,16 @@ fn said(simple: &Simple) -> Option<Vec<String>> {
     matches!(simple.name(), Some("echo" | "printf")).then(|| printed(simple))
 }
 
-/// Notes what a program may run of its arguments of which nothing is known: texts of several words, and the words behind
-/// `--`. Also a text that is printed for it.
+/// Notes what a program may run of its arguments of which nothing is known: each word may begin a command, also one in a
+/// text, and so do the words behind `--`. Also a text that is printed for it.
 pub(super) fn unknown(script: &mut Script, simple: &Simple) {
     let Some(name) = simple.name().filter(|it| !is_known(it)) else { return };
     let said = script.source.as_ref().and_then(said).unwrap_or_default();
     let texts = simple.words[1..].iter().filter_map(Word::fixed);
-    let texts = texts.filter(|it| it.contains(char::is_whitespace)).map(str::to_owned);
-    for it in texts.chain(said) {
+    let (whole, texts): (Vec<&str>, Vec<&str>) =
+        (texts.clone().collect(), texts.filter(|it| it.contains(char::is_whitespace)).collect());
+    arguments(script, name, &whole.join(" "));
+    for it in texts.into_iter().map(str::to_owned).chain(said) {
         perhaps(script, name, &it);
     }
     if let Some(words) = behind_dashes(&simple.words).and_then(|at| simple.words.get(at..)) {
@@ -236,6 +249,7 @@ fn reader(simple: &Simple) -> Option<String> {
     let has_input = words.iter().any(is_input);
     let is_given = match name {
         "." | "source" | "crontab" => has_input,
+        "cmake" => has_input && words.iter().any(|it| it.fixed() == Some("-P")),
         "sed" | "gsed" | "awk" | "gawk" | "mawk" | "nawk" | "make" | "gmake" => {
             has_input && words.iter().any(is_file_option)
         }

@@ -29,6 +29,7 @@ const STARTERS: &[&str] = &[
     "popen",
     "proc_open",
     "qx",
+    "run-program",
     "shell",
     "spawn",
     "subprocess",
@@ -46,9 +47,9 @@ pub(super) fn starts(program: &str, text: &str) -> Starts {
         },
         // the recipes of a makefile are commands
         "make" | "gmake" => Starts::Surely,
-        "dc" | "ed" | "ex" | "gdb" | "gvim" | "less" | "lftp" | "man" | "more" | "mysql"
-        | "nano" | "nvim" | "nvr" | "psql" | "red" | "smbclient" | "sqlite3" | "vi" | "view"
-        | "vifm" | "vim" | "vimdiff"
+        "dc" | "ed" | "ex" | "ftp" | "gdb" | "gnuplot" | "gvim" | "less" | "lftp" | "man"
+        | "maxima" | "more" | "mysql" | "nano" | "nvim" | "nvr" | "psql" | "red" | "sftp"
+        | "smbclient" | "sqlite3" | "telnet" | "vi" | "view" | "vifm" | "vim" | "vimdiff"
             if has(&["!"]) =>
         {
             Starts::Surely

@@ -39,11 +39,11 @@ pub fn risk(command: &Simple, from: usize) -> Option<(usize, String)> {
 }
 
 /// If a command publishes, logs in, installs or runs other programs or changes other machines by a word that is not among
-/// its first `from` words, a clause for the user that says so.
-pub fn task(command: &Simple, from: usize) -> Option<String> {
+/// its first `from` words, the position of this word and a clause for the user that says so.
+pub fn task(command: &Simple, from: usize) -> Option<(usize, String)> {
     let name = command.name()?;
     let found = [verb(command, name), options::at(command)].into_iter().flatten();
-    found.filter(|at| *at >= from.max(1)).min().map(|at| more(command, name, at))
+    found.filter(|at| *at >= from.max(1)).min().map(|at| (at, more(command, name, at)))
 }
 
 fn more(command: &Simple, name: &str, at: usize) -> String {

@@ -221,25 +221,52 @@ pub(super) fn perhaps(script: &mut Script, name: &str, text: &str) {
     noted(script, name, text, Starts::Perhaps);
 }
 
+/// Notes the arguments of a program of which nothing is known.
+pub(super) fn arguments(script: &mut Script, name: &str, text: &str) {
+    let (name, words) = (name.to_owned(), words_of(text));
+    let program = Program { name, words, is_sure: false, are_arguments: true };
+    if program.words.len() > 1 && !script.programs.contains(&program) {
+        script.programs.push(program);
+    }
+}
+
+/// The words of a text, whatever is between them.
+fn words_of(text: &str) -> Vec<Word> {
+    let is_word = |c: char| c.is_alphanumeric() || "_-./+".contains(c);
+    let words = text.split(|c| !is_word(c)).map(|it| it.trim_end_matches(['/', '.']));
+    words.filter(|it| !it.is_empty()).map(|it| Word::Fixed(it.to_owned())).collect()
+}
+
 fn noted(script: &mut Script, name: &str, text: &str, starts: Starts) {
     if starts == Starts::Nothing {
         return;
     }
-    let is_word = |c: char| c.is_alphanumeric() || "_-./+".contains(c);
-    let words: Vec<Word> = text
-        .split(|c| !is_word(c))
-        .map(|it| it.trim_end_matches(['/', '.']))
-        .filter(|it| !it.is_empty())
-        .map(|it| Word::Fixed(it.to_owned()))
-        .collect();
-    if !words.is_empty() {
-        let is_sure = starts == Starts::Surely;
-        let program = Program { name: name.to_owned(), words, is_sure };
-        if !script.programs.contains(&program) {
+    let words = words_of(text);
+    let is_sure = starts == Starts::Surely;
+    // `(list "push")`
+    let is_list = |it: &Word| matches!(it.fixed(), Some("list" | "quote" | "vector"));
+    let plain = LISPS.contains(&name).then(|| words.iter().filter(|it| !is_list(it)).cloned());
+    for words in [Some(words.clone()), plain.map(Iterator::collect)].into_iter().flatten() {
+        let program = Program { name: name.to_owned(), words, is_sure, are_arguments: false };
+        if !program.words.is_empty() && !script.programs.contains(&program) {
             script.programs.push(program);
         }
     }
 }
+
+/// Programs whose language writes the arguments of a program as a list.
+const LISPS: &[&str] = &[
+    "clisp",
+    "clojure",
+    "ecl",
+    "emacs",
+    "emacsclient",
+    "gosh",
+    "guile",
+    "janet",
+    "racket",
+    "sbcl",
+];
 
 /// Notes the arguments of an interpreter of which the table tells nothing, and those that editors and pagers take for
 /// commands: `+!rm x`.

@@ -3,11 +3,11 @@
 use super::judgement::Judgement;
 use super::meaning::{self, Fit, fit, fit_arguments};
 use super::project::Rules;
-use super::rule::{Origin, Rule, Target, Verdict};
+use super::rule::{Origin, Rule, STAR, Target, Verdict};
 use super::tree::WRITERS;
-use super::{narrow, safe};
+use super::{narrow, safe, star};
 use crate::bash::options::Manner;
-use crate::bash::{Program, Script, Simple, Surety, Word, risk, shown, task};
+use crate::bash::{Program, Script, Simple, Surety, Word, shown};
 use crate::event::in_one_line;
 use crate::reach::{Reading, Writing};
 use std::cmp::Reverse;
@@ -145,9 +145,9 @@ impl Rules {
         for rule in self.all.iter().filter(|it| it.verdict == Verdict::Allow) {
             let Some(covered) = rule.covers(simple) else { continue };
             let stray = match rule.origin {
-                Origin::Safe => safe::beyond(simple, covered),
+                Origin::Safe => safe::beyond(simple, covered.len()),
                 Origin::Limit => None,
-                Origin::Settings | Origin::Project | Origin::Always => task(simple, covered),
+                Origin::Settings | Origin::Project | Origin::Always => star::task(simple, covered),
             };
             let stray = stray.map(|it| format!("{}.", capital(&it)));
             let spread = || (rule.origin == Origin::Safe).then(|| self.spread(script, simple))?;
@@ -159,10 +159,10 @@ impl Rules {
         hindered.map_or(Part::NoRule, Part::Hindered)
     }
 
-    /// Why a rule that allows the first words of a command (`covered` words) does not allow the whole command: an
+    /// Why a rule that allows the first words of a command (`covered`, the rule's words) does not allow the whole command: an
     /// argument is risky or names a path that is not allowed. `None` if the rule allows the command. A pattern is judged
     /// by each name for which it stands.
-    fn beyond(&self, script: &Script, simple: &Simple, covered: usize) -> Option<String> {
+    fn beyond(&self, script: &Script, simple: &Simple, covered: &[String]) -> Option<String> {
         // names for which a pattern stands are no texts
         let has_pattern = simple.words.iter().any(|it| matches!(it, Word::Glob(_)));
         let texts = if has_pattern { Vec::new() } else { texts(simple) };
@@ -178,14 +178,18 @@ impl Rules {
         &self,
         script: &Script,
         simple: &Simple,
-        covered: usize,
+        covered: &[String],
         texts: &[usize],
     ) -> Option<String> {
-        if let Some((_, why)) = risk(simple, covered) {
+        if let Some(why) = star::risk(simple, covered) {
             return Some(format!("{}.", capital(&why)));
         }
         let name = simple.name().unwrap_or_default();
-        let all = simple.words.iter().enumerate().skip(covered);
+        let all = simple
+            .words
+            .iter()
+            .enumerate()
+            .filter(|it| it.0 >= covered.len() || it.0 > 0 && !star::is_named(covered, it.0));
         let arguments = all.filter(|it| !texts.contains(&it.0)).map(|it| it.1);
         let mut globs = arguments.clone().filter_map(|it| match it {
             Word::Glob(it) => Some(it.as_str()),
@@ -312,16 +316,15 @@ impl Script {
 }
 
 impl Rule {
-    /// If this rule allows commands that begin like this one, the number of words that the rule names. Otherwise
-    /// `None`.
-    pub(super) fn covers(&self, simple: &Simple) -> Option<usize> {
+    /// The rule's words, if this rule is about commands that begin like this one.
+    pub(super) fn covers(&self, simple: &Simple) -> Option<&[String]> {
         let Target::Command(wanted) = &self.target else { return None };
         let heads = simple.words.get(..wanted.len())?;
         let is_same = |(wanted, word): (&String, &Word)| match word.fixed() {
-            Some(it) => wanted == "*" || wanted == it,
+            Some(it) => wanted == STAR || wanted == it,
             None => false,
         };
-        wanted.iter().zip(heads).all(is_same).then_some(wanted.len())
+        wanted.iter().zip(heads).all(is_same).then_some(wanted.as_slice())
     }
 
     /// Whether a rule that asks or denies applies to a command.
@@ -348,7 +351,8 @@ impl Rule {
                     && fit_arguments(&program.name, &wanted[1..], it) == Fit::Sure
         };
         let words = &program.words;
-        let mut parts = (0..words.len())
+        let least = if program.are_arguments { 2 } else { 1 };
+        let mut parts = (0..(words.len() + 1).saturating_sub(least))
             .map(|at| &words[at..words.len().min(at + WIDTH)])
             .filter(|it| is_meant(it));
         let shown = |it: &[Word]| format!("{} … {}", program.name, shown(&it[..it.len().min(2)]));

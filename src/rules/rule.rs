@@ -7,6 +7,9 @@ use std::path::Path;
 /// The beginning of the names of all tools of servers.
 pub(super) const REMOTE: &str = "mcp__";
 
+/// The word of a rule that stands for any word of a command.
+pub(super) const STAR: &str = "*";
+
 /// Whether a text fits a pattern in which `*` stands for any characters.
 fn is_like(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };

@@ -4,6 +4,7 @@
 mod lists;
 mod pages;
 mod running;
+mod stars;
 
 use super::*;
 use crate::event::Remote;
@@ -63,6 +64,25 @@ fn input_to_a_job_is_never_allowed_by_a_rule_and_denied_like_a_command() {
     assert_eq!(input("psql", "echo a\n"), None);
     assert_eq!(input("bash", "cd a && git -C b push\n"), Some(Verdict::Deny));
     assert_eq!(input("git push", "yes\n"), Some(Verdict::Deny));
+    for (command, text) in [
+        ("ed", "!git push\n"),
+        ("ed a.txt", "1p\n!git push\n"),
+        ("cd x && ed a", "!git push\n"),
+        ("sqlite3", ".shell git push\n"),
+        ("sqlite3 a.db", ".system git push\n"),
+        ("gdb -q", "shell git push\n"),
+        ("gdb -q", "!git push\n"),
+        ("gnuplot", "!git push\n"),
+        ("psql", "\\! git push\n"),
+    ] {
+        assert_eq!(input(command, text), Some(Verdict::Deny), "{command}: {text}");
+    }
+    assert!(input("sqlite3", ".sh git push\n") >= Some(Verdict::Ask));
+    assert_eq!(input("ed", "1p\n"), None);
+    // a line in two parts
+    assert!(rules.against_rest("ed", "!git pu", "sh\n").is_some());
+    assert_eq!(rules.against_rest("ed", "", "!git push\n"), None);
+    assert_eq!(rules.against_rest("ed", "1", "p\n"), None);
     let contained = |rules: Rules, is_contained| {
         let access =
             Access::Input { job: 1, command: "cat".into(), text: "a".into(), is_contained };

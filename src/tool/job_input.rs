@@ -70,6 +70,14 @@ fn access(desk: &Desk, Args { id, text }: &Args) -> Result<Access, String> {
 
 fn run(desk: &Desk, _: CallId, Args { id, text }: Args) -> Running<'_> {
     async move {
+        let row = desk.jobs.find(id)?;
+        if let Some(why) = desk.rules.against_rest(&row.command, &row.typed, &text) {
+            return Err(format!(
+                "Not sent. {why} The text continues a line that you have begun to send: {:?}. First end this line by \
+                 \"\\n\". Send a command in one call: then the rule is asked.",
+                row.typed
+            ));
+        }
         let bytes = text.into_bytes();
         let all = bytes.len();
         let taken = desk.jobs.order(id, |answer| Order::Write { bytes, answer }).await?;

@@ -134,6 +134,19 @@ impl Jobs {
     }
 }
 
+/// The line of an input that has no end yet, after more was sent. A backslash at the end of a line joins it to the next.
+fn rest(before: &str, sent: &str) -> String {
+    /// The most bytes that are kept.
+    const MOST: usize = 8_000;
+    let all = format!("{before}{sent}");
+    let ends = all.match_indices(['\n', '\r']).map(|it| it.0);
+    let ends = ends.filter(|at| !all[..*at].ends_with('\\'));
+    let rest = &all[ends.last().map_or(0, |at| at + 1)..];
+    let over = rest.len().saturating_sub(MOST);
+    let start = (over..=rest.len()).find(|at| rest.is_char_boundary(*at)).unwrap_or(rest.len());
+    rest[start..].to_owned()
+}
+
 struct Job {
     row: Row,
     orders: mpsc::UnboundedSender<Order>,
@@ -153,10 +166,14 @@ impl Owner {
     async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Message>) {
         while let Some(message) = inbox.recv().await {
             self.take(message);
-            let rows: Vec<Row> = self.jobs.values().map(|it| it.row.clone()).collect();
-            if **self.shown.borrow() != rows {
-                self.shown.send_replace(Arc::new(rows));
-            }
+            self.show();
+        }
+    }
+
+    fn show(&self) {
+        let rows: Vec<Row> = self.jobs.values().map(|it| it.row.clone()).collect();
+        if **self.shown.borrow() != rows {
+            self.shown.send_replace(Arc::new(rows));
         }
     }
 
@@ -165,6 +182,11 @@ impl Owner {
             Message::Start(start, answer) => self.start(*start, answer),
             // an order to an unknown job is dropped, which closes its answer's channel
             Message::Order(id, order) => {
+                if let (Order::Write { bytes, .. }, Some(job)) = (&order, self.jobs.get_mut(&id)) {
+                    job.row.typed = rest(&job.row.typed, &String::from_utf8_lossy(bytes));
+                    // whoever gets the answer sees the row
+                    self.show();
+                }
                 if let Some(job) = self.jobs.get(&id) {
                     let _ = job.orders.send(order);
                 }
@@ -214,6 +236,7 @@ impl Owner {
             ended: None,
             is_contained: start.is_contained,
             ports: Vec::new(),
+            typed: String::new(),
         };
         let (orders, inbox) = mpsc::unbounded_channel();
         let reports = job::Reports { owner: owner.downgrade(), notices: self.notices.clone() };

@@ -111,10 +111,12 @@ pub(super) const ROWS: &[Row] = &[
             "global",
             "browser",
             "cache",
+            "call",
             "config",
             "editor",
             "git",
             "globalconfig",
+            "init-module",
             "logs-dir",
             "node-options",
             "prefix",
@@ -126,6 +128,7 @@ pub(super) const ROWS: &[Row] = &[
             "cwd",
             "dir",
         ],
+        words: &["-c"],
         ..NONE
     },
     Row {
@@ -323,8 +326,49 @@ pub(super) const ROWS: &[Row] = &[
         ..NONE
     },
     Row { names: &["docker", "podman"], letters: "H", longs: &["config", "host"], ..NONE },
-    Row { names: &["kubectl", "helm"], longs: &["as", "kubeconfig", "server", "token"], ..NONE },
-    Row { names: &["terraform", "tofu"], heads: &["-chdir", "--chdir"], ..NONE },
+    Row {
+        names: &["kubectl", "helm"],
+        longs: &["as", "kubeconfig", "post-renderer", "server", "token"],
+        ..NONE
+    },
+    Row { names: &["ar", "nm", "ranlib", "size", "strip"], longs: &["plugin"], ..NONE },
+    Row {
+        names: &["bazel", "bazelisk"],
+        longs: &["credential_helper", "run_under", "script_path", "workspace_status_command"],
+        ..NONE
+    },
+    Row {
+        names: &["ctest"],
+        letters: "SDM",
+        longs: &["build-and-test", "build-makeprogram", "overwrite", "script", "submit-index"],
+        ..NONE
+    },
+    Row {
+        names: &["jest"],
+        letters: "c",
+        longs: &[
+            "config",
+            "env",
+            "filter",
+            "globalSetup",
+            "globalTeardown",
+            "preset",
+            "reporters",
+            "resolver",
+            "rootDir",
+            "runner",
+            "setupFiles",
+            "snapshotSerializers",
+            "testEnvironment",
+            "testResultsProcessor",
+            "testRunner",
+            "testSequencer",
+            "transform",
+        ],
+        ..NONE
+    },
+    Row { names: &["rspec"], letters: "rOo", longs: &["options", "out", "require"], ..NONE },
+    Row { names: &["terraform", "tofu"], heads: &["-chdir", "--chdir", "-out", "--out"], ..NONE },
     Row { names: &["date"], letters: "sf", longs: &["set", "file"], ..NONE },
     Row {
         names: &["pytest"],

@@ -170,6 +170,7 @@ pub(super) const VERBS: &[(&[&str], &[&str])] = &[
             "token",
             "unpublish",
             "unstar",
+            "x",
         ],
     ),
     (&["pip", "pip3"], &["config"]),

@@ -35,6 +35,8 @@ pub struct Row {
     pub is_contained: bool,
     /// The ports at which the job listens in the network of its conversation.
     pub ports: Vec<Port>,
+    /// What was sent to the job's input since the last end of a line.
+    pub typed: String,
 }
 
 /// A port at which a job listens.
