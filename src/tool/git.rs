@@ -208,7 +208,7 @@ pub(super) async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, b
         return Ok((output, true));
     }
     let status = child.wait().await.map_err(|it| failed(&it))?;
-    group.is_over();
+    group.release();
     if status.success() {
         return Ok((output, false));
     }

@@ -140,8 +140,8 @@ fn rest(before: &str, sent: &str) -> String {
     const MOST: usize = 8_000;
     let all = format!("{before}{sent}");
     let ends = all.match_indices(['\n', '\r']).map(|it| it.0);
-    let ends = ends.filter(|at| !all[..*at].ends_with('\\'));
-    let rest = &all[ends.last().map_or(0, |at| at + 1)..];
+    let end = ends.rev().find(|at| !all[..*at].ends_with('\\'));
+    let rest = &all[end.map_or(0, |at| at + 1)..];
     let over = rest.len().saturating_sub(MOST);
     let start = (over..=rest.len()).find(|at| rest.is_char_boundary(*at)).unwrap_or(rest.len());
     rest[start..].to_owned()

@@ -44,17 +44,13 @@ pub(in crate::tool) fn output(command: &mut Command) -> io::Result<Output> {
         // the send fails if nobody waits any more
         let _ = sender.send(read);
     });
-    match output.recv_timeout(WAIT) {
-        Ok(stdout) => {
-            let (stdout, status) = (stdout?, child.wait()?);
-            Ok(Output { status, stdout, stderr: Vec::new() })
-        }
-        Err(_) => {
-            drop(Group::new(Some(child.id())));
-            let _ = child.wait();
-            Err(io::Error::new(ErrorKind::TimedOut, format!("git did not end within {WAIT:?}")))
-        }
+    if let Ok(stdout) = output.recv_timeout(WAIT) {
+        let (stdout, status) = (stdout?, child.wait()?);
+        return Ok(Output { status, stdout, stderr: Vec::new() });
     }
+    drop(Group::new(Some(child.id())));
+    let _ = child.wait();
+    Err(io::Error::new(ErrorKind::TimedOut, format!("git did not end within {WAIT:?}")))
 }
 
 /// The process group of a git that runs. When this is dropped, the group is killed.
@@ -67,7 +63,7 @@ impl Group {
     }
 
     /// Git has ended and was waited for, so another process may have its number.
-    pub(super) fn is_over(mut self) {
+    pub(super) fn release(mut self) {
         self.0 = None;
     }
 }

@@ -22,12 +22,12 @@ const LIBRARY: &str = "__future__ _collections_abc _weakrefset abc argparse ast 
 pub(super) fn named(text: &str) -> BTreeSet<String> {
     let is_between = |c: char| c.is_whitespace() || ";|&()<>\"'`={},".contains(c);
     let words: Vec<&str> = text.split(is_between).filter(|it| !it.is_empty()).collect();
-    let is_python = |it: &&str| {
+    let is_python = |it: &str| {
         let name = it.rsplit('/').next().unwrap_or_default();
-        ["python", "pypy"].iter().any(|of| name.starts_with(of)) || *it == "py"
+        ["python", "pypy"].iter().any(|of| name.starts_with(of)) || it == "py"
     };
     let mut all = BTreeSet::new();
-    let Some(first) = words.iter().position(|it| is_python(&it)) else { return all };
+    let Some(first) = words.iter().position(|it| is_python(it)) else { return all };
     for (at, word) in words.iter().enumerate().skip(first) {
         let Some(letters) = word.strip_prefix('-').filter(|it| !it.starts_with('-')) else {
             continue;
