@@ -160,15 +160,15 @@ fn value(
         ("boolean", text @ Value::Bool(_)) => text,
         (wanted, other) => {
             let inner = Object { path, schema, unknown: String::new() };
-            let object = if wanted == "object" { &inner } else { object };
+            let has_fields = wanted == "object" && !schema["properties"].is_null();
+            let object = if has_fields { &inner } else { object };
             faults.add(object, format!("{path}: expected {wanted}, got {}", shown(&other)));
             Value::Null
         }
     }
 }
 
-/// Checks and converts the arguments in an object.
-/// Checks and converts an object. One whose schema names no fields is kept as it is.
+/// Checks and converts the arguments in an object. One whose schema names no fields is kept as it is.
 fn fields(object: &Object<'_>, mut given: Map<String, Value>, faults: &mut Faults) -> Value {
     let Object { path, schema, .. } = object;
     if schema["properties"].is_null() {

@@ -149,8 +149,10 @@ fn a_file_whose_lines_end_in_carriage_returns_is_reviewed_and_saved() {
 fn a_transcript_that_the_user_has_emptied_is_restored_completely() {
     let scene = Scene::start(|it| it);
     scene.ask_until(Reply::said("The first."), "The first.");
-    scene.nvim.keys(":Caliban<CR><C-w>k:set modifiable<CR>:%d<CR>");
-    assert_eq!(scene.nvim.transcript(), "");
+    scene.nvim.keys(":Caliban<CR><C-w>k:set modifiable<CR>");
+    // in one call: a paint that comes afterwards restores the text
+    let emptied = "vim.cmd('silent %d') return vim.api.nvim_buf_get_lines(0, 0, -1, false)";
+    assert_eq!(scene.nvim.lua_json(emptied).to_string(), r#"[""]"#);
     scene.ask_until(Reply::said("The second."), "The second.");
     scene.wait_chat("The first.");
     expect![""].assert_eq(&scene.said().replace("--No lines in buffer--", ""));

@@ -111,7 +111,7 @@ fn a_question_is_shown_from_its_first_line() {
     nvim.wait_screen("? Run this?");
     nvim.wait_question();
     nvim.keys("y");
-    nvim.wait_screen("not been on the screen");
+    nvim.wait_screen("7 lines not shown yet: <C-e> scrolls down");
     for _ in 0..24 {
         nvim.keys("j");
         nvim.command("redraw");

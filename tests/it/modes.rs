@@ -152,7 +152,7 @@ fn the_mode_is_chosen_by_a_command_a_key_a_list_or_a_slash_command() {
     nvim.keys("<F2>");
     wait_mode(&nvim, "ask");
     nvim.keys(":Caliban mode<CR>");
-    nvim.wait_screen("plan                only reads");
+    nvim.wait_screen("plan                reads only: no edits, no commands");
     nvim.keys("1<CR>");
     wait_mode(&nvim, "plan");
     nvim.keys(":Caliban mode ask<CR>");

@@ -76,10 +76,14 @@ fn a_run_names_the_skills_that_it_leaves_out() {
     let odd = "`.claude/skills/odd/SKILL.md` has front matter that is not YAML (line 3 column 14: unclosed quote). \
                It was left out.";
     let low = "`.claude/skills/low/skill.md` is not a skill: the file's name has to be `SKILL.md`.";
-    let ran = run(&setup, &["go"]);
+    // nobody is here to agree to the project's skills
+    let settings = setup.dir().join("always.json");
+    fs::write(&settings, json!({ "instructions": "always" }).to_string()).unwrap();
+    let always = ["--config", settings.to_str().unwrap()];
+    let ran = run(&setup, &[&always[..], &["go"]].concat());
     assert!(ran.err.contains(odd) && ran.err.contains(low), "{}", ran.err);
     assert!(server.requests()[0].system_text().contains("- beta: [beta] Lints: all"));
-    let lines = run(&setup, &["--json", "go"]).lines();
+    let lines = run(&setup, &[&always[..], &["--json", "go"]].concat()).lines();
     let notes: Vec<&str> = lines.iter().filter_map(|it| it["text"].as_str()).collect();
     assert!(notes.contains(&odd) && notes.contains(&low), "{notes:?}");
 }

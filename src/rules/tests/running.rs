@@ -54,6 +54,14 @@ fn is_denied(line: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+#[test]
+fn each_program_has_one_line() {
+    let mut seen = std::collections::BTreeSet::new();
+    for (key, ..) in table() {
+        assert!(seen.insert(key.clone()), "{key:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

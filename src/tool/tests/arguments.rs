@@ -1,16 +1,21 @@
 //! What models read about the tools: their texts, and the answers to wrong arguments.
 
 use super::*;
+use crate::mcp::{Definition, Host, Servers};
 use crate::message::{Builtin, ToolSpec};
 use crate::provider::key::Used;
 use crate::web::search::Search;
+use std::collections::BTreeMap;
 
 const HUGE: usize = 1_000_000;
 
-/// All tools, with `web_search`, which is offered only if the user has chosen a service.
+/// All tools, with those that are offered only if the user has chosen a service of the web, or has servers.
 pub fn all() -> Toolset {
     let url = Some("http://127.0.0.1:1");
-    searching(Search::new("searxng", url, None, &Used::default(), |_| None).unwrap())
+    let own = searching(Search::new("searxng", url, None, &Used::default(), |_| None).unwrap());
+    // the server of the example in `mcp_call`
+    let servers = BTreeMap::from([("github".to_owned(), Definition::default())]);
+    serving(&own, &Servers::new(Host::default(), servers))
 }
 
 fn room() -> Room {
@@ -217,6 +222,10 @@ async fn every_tool_answers_empty_and_huge_texts_briefly() {
         task agent huge: taken
         web_search query empty: query: expected 1 to 400 characters.
         web_search query huge: query: expected 1 to 400 characters.
+        mcp_search query empty: [The server `github` is not started: there is no folder .]
+        mcp_search query huge: [The server `github` is not started: there is no folder .]
+        mcp_call tool empty: tool: there is no server with the tool ``. Call mcp_search to find the tool.
+        mcp_call tool huge: tool: there is no server with the tool `x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/
         apply_patch input empty: The patch does not begin with `*** Begin Patch`, so nothing was done.
         apply_patch input huge: The patch does not begin with `*** Begin Patch`, so nothing was done.
     "#]].assert_eq(&room.clear(&answers(&room).await));

@@ -45,6 +45,7 @@
 ---@field permissions? caliban.WrittenRule[] Rules that allow calls, ask about them or deny them.
 ---@field safe_commands? boolean Whether everyday commands run without a question if the sandbox is complete.
 ---@field sandbox? caliban.SandboxConfig
+---@field mcp? table<string, caliban.ServerConfig> Servers of tools, by name.
 
 ---@class (exact) caliban.ProviderConfig
 ---@field dialect? 'anthropic'|'openai-chat'|'openai-responses'|'gemini'|'ollama'
@@ -137,6 +138,16 @@
 ---@field enabled boolean
 ---@field network boolean Whether commands may use the network.
 ---@field writable string[] Further folders in which commands may write files.
+
+--- A server of tools. Each text may name variables of the environment as `${NAME}` or `${NAME:-default}`.
+---@class (exact) caliban.ServerConfig
+---@field command string
+---@field args? string[]
+---@field env? table<string, string>
+---@field cwd? string
+---@field timeout? integer The longest time of one call, in seconds.
+---@field startup_timeout? integer The longest time from the start of the program to its first answer, in seconds.
+---@field disabled? boolean
 
 --- Opens a session. The answer is a `session` message, then the transcript as `paint` messages.
 ---@class (exact) caliban.Open
