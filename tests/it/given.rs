@@ -125,6 +125,8 @@ fn the_model_of_a_slash_command_answers_its_turn_in_every_dialect() {
             let said = format!("Done {n}.");
             server.reply(Reply::said(&said));
             nvim.ask(text, &said);
+            // while a turn ends, a message goes to its model
+            nvim.wait_phase("idle");
         }
         let name = other.split_once('/').unwrap().1;
         // Gemini's requests name the model in their path
