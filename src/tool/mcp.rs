@@ -88,8 +88,7 @@ fn search(desk: &Desk, servers: Servers, query: String) -> Running<'_> {
             after.push(format!("[{none}{try_all}]"));
         }
         let noun = if hits.len() == 1 { "tool" } else { "tools" };
-        let (text, _) = secret::without(text.trim(), &desk.secrets.known_to_commands());
-        let text = clip::clean(&text);
+        let text = taken(desk, text.trim());
         Ok(Done { after: after.join("\n"), ..Done::new(text, format!("{} {noun}", hits.len())) })
     }
     .boxed()
