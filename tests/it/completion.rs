@@ -54,6 +54,39 @@ fn a_file_name_is_completed_after_an_at_sign_and_the_file_is_sent() {
     );
 }
 
+/// The answer cannot come before the Lua code that asks has ended.
+#[test]
+fn an_answer_about_text_that_is_gone_is_dropped() {
+    let (_server, nvim) = start(project());
+    let composer = nvim.lua("return vim.api.nvim_get_current_buf()", &[]);
+    let watch = "local completion = require('caliban.chat.completion')
+        local answer = completion.answer
+        completion.answer = function(message)
+            _G.answered = select(2, pcall(answer, message)) or 'without an error'
+        end";
+    nvim.lua(watch, &[]);
+    for leave in ["vim.api.nvim_buf_set_lines(0, 0, -1, false, {})", "vim.cmd('wincmd p')"] {
+        nvim.keys("i");
+        nvim.lua(
+            &format!(
+                "vim.api.nvim_buf_set_lines(0, 0, -1, false, {{ 'see', 'then', 'see @m' }})
+                vim.api.nvim_win_set_cursor(0, {{ 3, 6 }})
+                _G.answered = nil
+                vim.lsp.completion.get()
+                {leave}"
+            ),
+            &[],
+        );
+        nvim.wait(|nvim| nvim.lua_str("return _G.answered or ''") != "", "an answer");
+        assert_eq!(nvim.lua_str("return _G.answered"), "without an error", "{leave}");
+        nvim.keys("<Esc>:Caliban<CR>");
+        assert_eq!(nvim.lua("return vim.api.nvim_get_current_buf()", &[]), composer);
+        nvim.keys("ggdGi@\"a b");
+        nvim.wait_screen("a b's.md");
+        nvim.keys("<Esc>ggdG");
+    }
+}
+
 #[test]
 fn a_name_with_blanks_and_quotes_is_completed_to_a_mention_of_the_same_file() {
     let (server, nvim) = start(project());

@@ -31,6 +31,7 @@ local kinds = {
 ---@class caliban.AskedCompletion
 ---@field id integer
 ---@field request integer id of the language client's request
+---@field buf integer the composer
 ---@field row integer line of the cursor, from 0
 ---@field line string the line up to the cursor
 ---@field answer fun(err?: lsp.ResponseError, result?: lsp.CompletionList) gives the client the answer
@@ -148,7 +149,7 @@ local function ask(params, request, answer, forget)
   if not require('caliban.program.process').notify(question) then
     return answer(nil, nothing())
   end
-  asked = { id = last, request = request, row = row, line = line, answer = answer, drop = forget }
+  asked = { id = last, request = request, buf = buf, row = row, line = line, answer = answer, drop = forget }
 end
 
 --- The cells of Neovim's menu around and between an item and the words about it.
@@ -188,10 +189,24 @@ local function fit(list, message, columns)
 end
 
 ---@param question caliban.AskedCompletion
+---@param start integer a number of its line's bytes
+---@return boolean # whether the cursor is still in the composer, and the line still begins with these bytes
+local function is_there(question, start)
+  local now = api.nvim_buf_is_loaded(question.buf)
+    and api.nvim_buf_get_lines(question.buf, question.row, question.row + 1, false)[1]
+  return now and api.nvim_get_current_buf() == question.buf and vim.startswith(now, question.line:sub(1, start)) or false
+end
+
+--- The items of an answer. There are none if the user has meanwhile removed the text that the question was about, or has
+--- left the composer.
+---@param question caliban.AskedCompletion
 ---@param message caliban.Completed
 ---@return lsp.CompletionItem[]
 local function items(question, message)
   local start = #question.line - message.replaced
+  if not is_there(question, start) then
+    return {}
+  end
   local typed = question.line:sub(start + 1)
   local range = {
     start = { line = question.row, character = start },
