@@ -77,7 +77,7 @@ fn an_answer_about_text_that_is_gone_is_dropped() {
             ),
             &[],
         );
-        nvim.wait(|nvim| nvim.lua_str("return _G.answered or ''") != "", "an answer");
+        nvim.wait(|nvim| nvim.lua("return _G.answered ~= nil", &[]) == true.into(), "an answer");
         assert_eq!(nvim.lua_str("return _G.answered"), "without an error", "{leave}");
         nvim.keys("<Esc>:Caliban<CR>");
         assert_eq!(nvim.lua("return vim.api.nvim_get_current_buf()", &[]), composer);

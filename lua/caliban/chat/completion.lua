@@ -149,7 +149,15 @@ local function ask(params, request, answer, forget)
   if not require('caliban.program.process').notify(question) then
     return answer(nil, nothing())
   end
-  asked = { id = last, request = request, buf = buf, row = row, line = line, answer = answer, drop = forget }
+  asked = {
+    id = last,
+    request = request,
+    buf = buf,
+    row = row,
+    line = line,
+    answer = answer,
+    drop = forget,
+  }
 end
 
 --- The cells of Neovim's menu around and between an item and the words about it.
@@ -194,7 +202,10 @@ end
 local function is_there(question, start)
   local now = api.nvim_buf_is_loaded(question.buf)
     and api.nvim_buf_get_lines(question.buf, question.row, question.row + 1, false)[1]
-  return now and api.nvim_get_current_buf() == question.buf and vim.startswith(now, question.line:sub(1, start)) or false
+  return now
+      and api.nvim_get_current_buf() == question.buf
+      and vim.startswith(now, question.line:sub(1, start))
+    or false
 end
 
 --- The items of an answer. There are none if the user has meanwhile removed the text that the question was about, or has
