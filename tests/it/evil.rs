@@ -3,6 +3,7 @@
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, nine, two_hunks};
 use expect_test::{Expect, expect};
+use serde_json::json;
 
 fn accepted() -> String {
     nine().replace("l2", "L2").replace("l8", "L8\nL8b")
@@ -179,4 +180,40 @@ fn the_chat_opens_even_if_new_buffers_are_not_modifiable_by_default() {
     let scene = Scene::start(|it| it.before("vim.o.modifiable = false"));
     scene.ask_until(Reply::said("Here."), "Here.");
     expect![""].assert_eq(&scene.said());
+}
+
+/// A question and the list of the to-do items are drawn by the rows of the blocks, which the transcript may lack.
+#[test]
+fn a_question_whose_lines_are_gone_from_the_transcript_causes_no_error() {
+    for loss in ["silent $d", "silent $-2,$d", "silent %d", "silent 1d"] {
+        let scene = Scene::start(|it| it.size(120, 30));
+        let todos = json!([{"text": "look"}, {"text": "write"}]);
+        let list = json!({"action": "write", "todos": todos});
+        scene.server.reply(Reply::new().call("c1", "todo", list));
+        scene.ask_until(Reply::said("One."), "One.");
+        scene.nvim.keys(":Caliban<CR><C-w>kglG");
+        scene.nvim.wait_screen("Todo · 0 of 2");
+        let command = json!({"command": "echo ran > out"});
+        scene.server.reply(Reply::new().call("c2", "shell", command));
+        scene.server.reply(Reply::said("Over."));
+        scene.nvim.lua("require('caliban').ask('run it')", &[]);
+        scene.nvim.wait_question();
+        scene.nvim.go_to_transcript("? Run");
+        scene.nvim.lua(&format!("vim.bo.modifiable = true vim.cmd('{loss}') vim.cmd.redraw()"), &[]);
+        for (columns, rows) in [(120, 20), (80, 30), (120, 30)] {
+            scene.nvim.resize(columns, rows);
+            scene.nvim.command("redraw!");
+            scene.nvim.keys("glgl<C-e><C-y>");
+        }
+        scene.nvim.command("Caliban approve");
+        let whole = "local chat = require('caliban.chat.chats').current
+            return chat.question ~= nil and require('caliban.chat.order').is_intact(chat)";
+        scene.nvim.wait(|nvim| nvim.lua(whole, &[]) == true.into(), "the whole transcript");
+        scene.nvim.wait_question();
+        scene.nvim.go_to_transcript("? Run");
+        scene.nvim.keys("n");
+        scene.wait_chat("Over.");
+        let said = scene.said();
+        assert!(!said.contains("Error") && !said.contains("stack traceback"), "{loss}: {said}");
+    }
 }

@@ -360,6 +360,7 @@ end
 ---@return integer? win of the transcript
 local function find(chat)
   require('caliban.chat.windows').open(chat, false)
+  require('caliban.chat.paint').renew(chat)
   local win = window(chat)
   local block, row = require('caliban.chat.order').asking(chat)
   if win and block then

@@ -36,8 +36,11 @@ end
 ---@param chat caliban.Chat
 ---@param win integer
 ---@param room integer
----@return boolean # whether all rows of the chat are fitted
+---@return boolean # whether all rows of the chat are fitted; false if the transcript is not intact
 local function fit(chat, win, room)
+  if not require('caliban.chat.order').is_intact(chat) then
+    return false
+  end
   local first, last = vim.fn.line('w0', win) - 1, vim.fn.line('w$', win) - 1
   require('caliban.chat.unbroken').begin(true)
   fit_rows(chat, room, first, last)

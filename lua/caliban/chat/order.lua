@@ -112,13 +112,25 @@ function M.overtaken(chat, index)
   return false
 end
 
---- The block of a chat's open question.
+--- Whether the transcript is loaded and has the lines that were painted. Otherwise somebody has changed it, and no block
+--- is at its row.
+---@param chat caliban.Chat
+---@return boolean
+function M.is_intact(chat)
+  return require('caliban.chat.chats').usable(chat.transcript)
+    and vim.api.nvim_buf_line_count(chat.transcript) == math.max(1, chat.total)
+end
+
+--- The block of a chat's open question; nil if the transcript is not intact.
 ---@param chat caliban.Chat
 ---@return caliban.Block?
 ---@return integer row the block's first row
 function M.asking(chat)
   local row = chat.total
-  for i = #chat.blocks, chat.question and 1 or #chat.blocks + 1, -1 do
+  if not (chat.question and M.is_intact(chat)) then
+    return nil, 0
+  end
+  for i = #chat.blocks, 1, -1 do
     local block = chat.blocks[i]
     row = row - block.n
     if block.shape == 'ask' and block.call then
@@ -128,14 +140,14 @@ function M.asking(chat)
   return nil, 0
 end
 
---- The last block that passes a test.
+--- The last block that passes a test; nil if the transcript is not intact.
 ---@param chat caliban.Chat
 ---@param test fun(block: caliban.Block, row: integer): boolean?
 ---@return caliban.Block?
 ---@return integer row
 function M.last(chat, test)
   local row = chat.total
-  for i = #chat.blocks, 1, -1 do
+  for i = M.is_intact(chat) and #chat.blocks or 0, 1, -1 do
     row = row - chat.blocks[i].n
     if test(chat.blocks[i], row) then
       return chat.blocks[i], row

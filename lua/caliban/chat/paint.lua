@@ -311,6 +311,18 @@ local function write(chat, follow, fn, except)
   end
 end
 
+--- Has the program paint the transcript again if somebody has set 'modifiable' and changed the text, so that the rows of
+--- the blocks are not known.
+---@param chat caliban.Chat
+---@return boolean # whether somebody has
+function M.renew(chat)
+  local is_changed = not order.is_intact(chat)
+  if is_changed then
+    require('caliban.program.process').notify({ kind = 'open', session = chat.session })
+  end
+  return is_changed
+end
+
 ---@param chat caliban.Chat
 ---@param updates caliban.BlockUpdate[]
 ---@param reset? boolean
@@ -319,9 +331,7 @@ function M.paint(chat, updates, reset)
   if not require('caliban.chat.chats').usable(chat.transcript) then
     return false
   end
-  if not reset and api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
-    -- somebody has set 'modifiable' and changed the text, so the rows of the blocks are not known
-    require('caliban.program.process').notify({ kind = 'open', session = chat.session })
+  if not reset and M.renew(chat) then
     return false
   end
   -- if the user has just opened or closed a block, the cursor stays on it
@@ -392,14 +402,6 @@ local function update_lines(chat, block, row, lines)
   end
 end
 
---- Whether the transcript is loaded and has the lines that were painted.
----@param chat caliban.Chat
----@return boolean
-function M.is_intact(chat)
-  return require('caliban.chat.chats').usable(chat.transcript)
-    and api.nvim_buf_line_count(chat.transcript) == math.max(1, chat.total)
-end
-
 --- Shows the list of changes: at the end of the chat while a change is pending, afterwards where the list already is.
 ---@param chat caliban.Chat
 ---@param lines string[]
@@ -407,7 +409,7 @@ end
 ---@param follow boolean whether windows with the cursor at the end move to the new end
 ---@return integer? the row of the list's first line; nil if somebody has changed the transcript
 function M.review(chat, lines, waits, follow)
-  if api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
+  if not order.is_intact(chat) then
     return nil
   end
   local top ---@type integer?
@@ -442,7 +444,7 @@ end
 ---@param chat caliban.Chat
 ---@param lines string[]
 function M.recount(chat, lines)
-  if not M.is_intact(chat) then
+  if not order.is_intact(chat) then
     return
   end
   local block, _, row = order.find(chat, order.RETRY)
@@ -459,7 +461,7 @@ end
 ---@param call string
 ---@param line string
 function M.last_line(chat, call, line)
-  if not M.is_intact(chat) then
+  if not order.is_intact(chat) then
     return
   end
   local block, row = order.last(chat, function(b)

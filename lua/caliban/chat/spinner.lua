@@ -32,7 +32,7 @@ end
 
 ---@param chat caliban.Chat
 local function draw(chat)
-  if not require('caliban.chat.paint').is_intact(chat) then
+  if not require('caliban.chat.order').is_intact(chat) then
     return
   end
   for id in pairs(chat.running or {}) do
@@ -75,7 +75,7 @@ local ASKED = 'waiting for you'
 ---@param chat caliban.Chat
 function M.interrupt(chat)
   running.forget(chat)
-  if not require('caliban.chat.paint').is_intact(chat) then
+  if not require('caliban.chat.order').is_intact(chat) then
     return
   end
   for _, block in ipairs(chat.blocks) do
