@@ -199,7 +199,9 @@ fn a_question_whose_lines_are_gone_from_the_transcript_causes_no_error() {
         scene.nvim.lua("require('caliban').ask('run it')", &[]);
         scene.nvim.wait_question();
         scene.nvim.go_to_transcript("? Run");
-        scene.nvim.lua(&format!("vim.bo.modifiable = true vim.cmd('{loss}') vim.cmd.redraw()"), &[]);
+        scene
+            .nvim
+            .lua(&format!("vim.bo.modifiable = true vim.cmd('{loss}') vim.cmd.redraw()"), &[]);
         for (columns, rows) in [(120, 20), (80, 30), (120, 30)] {
             scene.nvim.resize(columns, rows);
             scene.nvim.command("redraw!");
