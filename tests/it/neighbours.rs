@@ -1,20 +1,27 @@
 //! Laws of the chat's windows among others: nothing is taken over from a neighbour or from an autocommand, whichever
 //! way a layout is left, the user's buffer is there, and plugins that complete text leave the chat alone.
 
+mod hands;
+mod kept;
+mod ways;
+
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use crate::plans::planned;
 use serde_json::json;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The options of the chat's windows, by the part of the chat.
-const OPTIONS: &str = "local chat, out = require('caliban.chat.chats').current, {}
-    for part, buf in pairs({ transcript = chat.transcript, composer = chat.composer }) do
+/// All options of all windows but the user's own, by what the window shows.
+const OPTIONS: &str = "local out = {}
+    for _, win in ipairs(vim.api.nvim_list_wins()) do
+      local part = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)):match('[^/]*$')
+      part = part:find('^main') and 'transcript' or part
       for name, info in pairs(vim.api.nvim_get_all_options_info()) do
         -- the values of the bars are texts
         local is_text = name == 'winbar' or name == 'statusline'
-        if info.scope == 'win' and name ~= 'scroll' and not is_text then
-          local win = vim.fn.win_findbuf(buf)[1]
+        if part ~= 'a.txt' and info.scope == 'win' and name ~= 'scroll' and not is_text then
           local value = vim.api.nvim_get_option_value(name, { scope = 'local', win = win })
           out[#out + 1] = ('%s %s=%s'):format(part, name, tostring(value))
         end
@@ -41,8 +48,13 @@ const CHANGED: &str = "local texts = {
       end
     end";
 
-fn opened(server: &Server, before: &str) -> Nvim {
-    let nvim = Nvim::start(&Setup::new().anthropic(server).size(100, 40).file("a.txt", "one\n"));
+/// The layouts of the chat.
+const LAYOUTS: [&str; 7] = ["right", "left", "top", "bottom", "tab", "float", "current"];
+
+/// A chat in this layout beside a file, after Lua code has run in the file's window.
+fn laid_out(server: &Server, layout: &str, before: &str) -> Nvim {
+    let setup = Setup::new().anthropic(server).size(100, 40).file("a.txt", "one\n");
+    let nvim = Nvim::start(&setup.config(&format!("{{ layout = '{layout}' }}")));
     nvim.keys(":edit a.txt<CR>");
     nvim.lua(before, &[]);
     nvim.keys(":Caliban<CR>");
@@ -50,14 +62,106 @@ fn opened(server: &Server, before: &str) -> Nvim {
     nvim
 }
 
+fn opened(server: &Server, before: &str) -> Nvim {
+    laid_out(server, "bottom", before)
+}
+
+/// The lines of `:messages` that tell of an error.
+fn errors(nvim: &Nvim) -> String {
+    nvim.lua_str(
+        "local lines = vim.split(vim.fn.execute('messages'), '\\n')
+        return table.concat(vim.tbl_filter(function(line)
+          return line:find('^E%d+:') or line:find('Error') or line:find('stack traceback')
+        end, lines), '\\n')",
+    )
+}
+
+/// Types keys in the window of a part of the chat. Neovim may refuse them, in its own words.
+fn by_hand(nvim: &Nvim, part: &str, keys: &str) {
+    let goes = format!(
+        "local chat = require('caliban.chat.chats').current
+        vim.api.nvim_set_current_win(vim.fn.win_findbuf(chat.{part})[1])"
+    );
+    nvim.lua(&goes, &[]);
+    nvim.keys(keys);
+    assert!(!errors(nvim).contains("Error"), "{part} {keys}: {}", errors(nvim));
+    nvim.lua("vim.cmd('messages clear')", &[]);
+}
+
+/// Checks each case, and fails with all that have failed.
+#[track_caller]
+fn each<T: std::fmt::Debug>(cases: impl IntoIterator<Item = T>, check: impl Fn(&T)) {
+    let failed: Vec<String> = cases
+        .into_iter()
+        .filter(|it| catch_unwind(AssertUnwindSafe(|| check(it))).is_err())
+        .map(|it| format!("{it:?}"))
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
 #[test]
 fn the_chat_takes_no_option_from_the_window_beside_it() {
+    each(LAYOUTS, |layout| {
+        let server = Server::start();
+        let plain = laid_out(&server, layout, "");
+        // in this layout the chat has the user's own window, with the size that the user has fixed
+        let own = if *layout == "current" {
+            "vim.wo.winfixwidth, vim.wo.winfixheight, vim.wo.winfixbuf = false, false, false"
+        } else {
+            ""
+        };
+        let changed = laid_out(&server, layout, &format!("{CHANGED} {own}"));
+        assert_same(&plain.lua_str(OPTIONS), &changed.lua_str(OPTIONS));
+        if *layout != "current" {
+            let diff = "return tostring(vim.wo[vim.fn.win_findbuf(vim.fn.bufnr('a.txt'))[1]].diff)";
+            assert_eq!(changed.lua_str(diff), "true", "the neighbour keeps its options");
+        }
+    });
+}
+
+/// Opens one window of the chat's after the other, each from the user's window where that is possible, and tells the
+/// options of each.
+fn of_other_windows(before: &str) -> Vec<String> {
     let server = Server::start();
-    let plain = opened(&server, "");
-    let changed = opened(&server, CHANGED);
-    assert_same(&plain.lua_str(OPTIONS), &changed.lua_str(OPTIONS));
-    let diff = "return tostring(vim.wo[vim.fn.win_findbuf(vim.fn.bufnr('a.txt'))[1]].diff)";
-    assert_eq!(changed.lua_str(diff), "true", "the neighbour keeps its options");
+    let nvim = opened(&server, before);
+    let todos = json!([{ "text": "Read", "status": "pending" }, { "text": "Write" }]);
+    server.reply(Reply::new().call("t1", "todo", json!({ "action": "write", "todos": todos })));
+    server.reply(Reply::said("I see."));
+    nvim.ask("@a.txt go", "I see.");
+    server.reply(Reply::new().call("c1", "shell", json!({ "command": "touch b" })));
+    nvim.lua("require('caliban').ask('touch')", &[]);
+    nvim.wait_question();
+    let mut told = Vec::new();
+    for (opens, shown, closes) in [
+        ("<C-w>t:Caliban todo<CR>", "Todo · 0 of 2", ":Caliban todo<CR>"),
+        ("<C-w>t:Caliban request<CR>", "\"model\": \"claude", ":quit<CR>"),
+        ("<C-w>b<C-w>k:Caliban request<CR>", "\"model\": \"claude", ":quit<CR>"),
+        ("<C-w>t:Caliban permissions<CR>", "touch b", "<CR>"),
+        ("<C-w>bg?", "Keys · q closes", "q"),
+        ("<C-w>bi@a.txt<Esc>K", "Sent with the message · q closes", "q:%d<CR>"),
+        ("<C-w>b<Tab>c", "The command", "<Esc>:q!<CR>"),
+    ] {
+        nvim.keys(opens);
+        nvim.wait_screen(shown);
+        told.push(format!("{opens}\n{}", nvim.lua_str(OPTIONS)));
+        nvim.keys(closes);
+        nvim.wait(|it| it.lua_str("return #vim.api.nvim_list_wins()") == "3", opens);
+    }
+    server.reply(Reply::said("Then not."));
+    nvim.keys("<C-w>b<Tab>n");
+    nvim.wait_phase("idle");
+    server.reply(planned("p1", "Change it."));
+    nvim.keys("<C-w>bi/plan it<C-s><Esc>");
+    nvim.wait_screen("Plan · waits");
+    told.push(format!("plan\n{}", nvim.lua_str(OPTIONS)));
+    told
+}
+
+#[test]
+fn no_window_of_the_chat_takes_an_option_from_the_window_beside_it() {
+    let plain = of_other_windows("");
+    let changed = of_other_windows(CHANGED);
+    each(plain.iter().zip(&changed), |(plain, changed)| assert_same(plain, changed));
 }
 
 /// Names the lines that differ.
@@ -124,55 +228,6 @@ fn no_window_changes_an_option_of_the_user() {
     nvim.keys(":Caliban close<CR>");
     nvim.wait(|it| it.lua_str(GLOBALS).contains("breakat= \t!@"), "the option as it was");
     assert_same(&before, &nvim.lua_str(GLOBALS));
-}
-
-#[test]
-fn autocommands_that_pin_windows_to_their_buffers_do_not_hinder_the_chat() {
-    for events in ["{ 'WinNew' }", "{ 'BufWinEnter' }", "{ 'WinNew', 'BufWinEnter', 'WinEnter' }"] {
-        for layout in ["auto", "tab", "float", "right"] {
-            let server = Server::start();
-            let before = format!(
-                "vim.g.caliban = vim.tbl_extend('force', vim.g.caliban or {{}}, {{ layout = '{layout}' }})
-                vim.api.nvim_create_autocmd({events}, {{ callback = function() vim.wo.winfixbuf = true end }})"
-            );
-            let nvim = opened(&server, &before);
-            server.reply(Reply::said("The first answer."));
-            nvim.keys("ione<C-s><Esc>");
-            nvim.wait_screen("The first answer.");
-            nvim.keys(":Caliban new two<CR>");
-            nvim.wait_session("two");
-            server.reply(Reply::said("The second answer."));
-            nvim.keys("itwo<C-s><Esc>");
-            nvim.wait_screen("The second answer.");
-            assert!(!nvim.screen().contains("The first answer."), "{}", nvim.screen());
-            let messages = nvim.lua_str("return vim.fn.execute('messages')");
-            assert!(!messages.contains("E1513") && !messages.contains("Error"), "{messages}");
-            let wins = "return tostring(#vim.api.nvim_list_wins())";
-            assert_eq!(nvim.lua_str(wins), "3", "{events} {layout}");
-        }
-    }
-}
-
-#[test]
-fn whichever_way_the_layout_is_left_the_users_buffer_is_shown() {
-    let ways = [
-        ":only<CR>:Caliban close<CR>",
-        "<C-w>k:only<CR>:Caliban close<CR>",
-        ":only<CR>:Caliban<CR>:Caliban close<CR>",
-        "<C-w>t:close<CR>:Caliban close<CR>",
-    ];
-    for way in ways {
-        let server = Server::start();
-        let nvim = opened(&server, "");
-        nvim.keys(way);
-        nvim.wait(
-            |it| {
-                it.lua_str("return vim.fn.expand('%:t') .. ' ' .. #vim.api.nvim_list_wins()")
-                    == "a.txt 1"
-            },
-            way,
-        );
-    }
 }
 
 /// Notes at each event at which a plugin may take a buffer for code which buffer it is, if a plugin would send its text

@@ -63,7 +63,7 @@ function M.open(command, done)
       footer = require('caliban.editor.icons').of((' %s '):format(HINT)),
     })
   )
-  vim.wo[win][0].wrap = true
+  require('caliban.editor.bare').prose(win)
   local function run()
     local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
     close(win)

@@ -102,8 +102,7 @@ function M.show(lines, title, place, key)
     })
   )
   hide_ruler()
-  vim.wo[win][0].wrap, vim.wo[win][0].linebreak = true, true
-  vim.wo[win][0].fillchars = 'eob: ,lastline: '
+  require('caliban.editor.bare').prose(win)
   M.fit(win)
   local function close()
     if api.nvim_win_is_valid(win) then

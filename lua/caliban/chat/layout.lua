@@ -86,21 +86,23 @@ function M.place(layout)
   return { split = layout == 'left' and 'left' or 'right', win = -1, width = width() }
 end
 
---- The windows in which a chat may be open: all windows of this tab, or of all tabs if chats open
---- in a separate tab.
+--- The windows in which a chat may be open: all windows of this tab, then those of all tabs if chats open in a separate
+--- tab.
 ---@return integer[]
 local function candidates()
-  local own_tab = M.now() == 'tab'
-  return own_tab and api.nvim_list_wins() or api.nvim_tabpage_list_wins(0)
+  local here = api.nvim_tabpage_list_wins(0)
+  return M.now() == 'tab' and vim.list_extend(here, api.nvim_list_wins()) or here
 end
 
 --- A window that shows a transcript or a composer, of any chat.
 ---@param part 'transcript'|'composer'
+---@param beside? integer a window: only those of its tab count
 ---@return integer? win
 ---@return caliban.Chat? chat
-function M.showing(part)
+function M.showing(part, beside)
   local chats = require('caliban.chat.chats')
-  for _, win in ipairs(candidates()) do
+  local tab = beside and api.nvim_win_get_tabpage(beside)
+  for _, win in ipairs(tab and api.nvim_tabpage_list_wins(tab) or candidates()) do
     local buf = api.nvim_win_get_buf(win)
     local chat = chats.of(buf)
     if chat and chat[part] == buf then

@@ -27,6 +27,14 @@ local function is_work(buf)
   return kind ~= 'prompt' and kind ~= 'quickfix' and not is_panel
 end
 
+--- Whether nothing is in a buffer, and no window shows it any more.
+---@param buf integer
+---@return boolean
+local function is_left(buf)
+  local is_unnamed = api.nvim_buf_get_name(buf) == '' and not vim.bo[buf].modified
+  return is_unnamed and vim.bo[buf].buftype == '' and #vim.fn.win_findbuf(buf) == 0
+end
+
 --- Remembers the current window and its buffer.
 local function visit()
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
@@ -61,7 +69,7 @@ function M.last()
   visit()
   for i = #visited, 1, -1 do
     local it = visited[i]
-    if api.nvim_buf_is_valid(it.buf) and is_work(it.buf) then
+    if api.nvim_buf_is_valid(it.buf) and is_work(it.buf) and not is_left(it.buf) then
       return it
     end
   end

@@ -78,12 +78,20 @@ local function spare(size)
   return free - count * (CODE + 1)
 end
 
+--- Sets the height of a transcript's window. Where the other windows have fixed heights, the composer does not get the
+--- rows that are left.
 ---@param win integer
 ---@param height integer
 local function resize(win, height)
   local follows = api.nvim_win_get_cursor(win)[1]
     == api.nvim_buf_line_count(api.nvim_win_get_buf(win))
+  local below = layout.composer_of(win)
+  local rows = below and api.nvim_win_get_height(below) or 0
   api.nvim_win_set_height(win, height)
+  local surplus = below and api.nvim_win_get_height(below) - rows or 0
+  if surplus > 0 then
+    api.nvim_win_set_height(win, api.nvim_win_get_height(win) + surplus)
+  end
   if follows then
     api.nvim_win_call(win, function()
       vim.cmd('normal! zb')

@@ -250,8 +250,8 @@ local function open(chat)
   local config = place(chat, { '' })
   config.noautocmd = true
   shown = { win = api.nvim_open_win(buf, false, config), buf = buf, chat = chat }
+  require('caliban.editor.bare').prose(shown.win)
   local options = vim.wo[shown.win][0]
-  options.wrap, options.linebreak, options.breakindent = true, true, true
   options.breakindentopt = 'shift:4'
   options.winfixbuf = true
   local group = api.nvim_create_augroup('caliban_todo', {})

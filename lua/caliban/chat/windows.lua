@@ -12,21 +12,6 @@ local function set(win, options)
   end
 end
 
-local plain = {
-  wrap = true,
-  breakindent = true,
-  linebreak = true,
-  number = false,
-  relativenumber = false,
-  cursorline = false,
-  colorcolumn = '',
-  statuscolumn = '',
-  foldcolumn = '0',
-  foldenable = false,
-  list = false,
-  spell = false,
-}
-
 --- The value of 'winhighlight' with a winbar that is not bold, so that the keys and figures there
 --- do not stand out from the text. A highlight of the winbar that the user has set stays.
 ---@param now string the user's value
@@ -241,10 +226,7 @@ function M.entered(chat, buf)
       vim.w[win].caliban_buffer = buf
       -- some of these options move the text in the window
       local view = api.nvim_win_call(win, vim.fn.winsaveview) ---@type vim.fn.winsaveview.ret
-      require('caliban.chat.bare').clear(win)
-      set(win, plain)
-      -- not `vim.o`: that may be the value which a rule of Caliban's has in the current window
-      local chars = vim.go.fillchars
+      require('caliban.editor.bare').prose(win)
       set(win, {
         signcolumn = buf == chat.transcript and 'yes:1' or 'no',
         -- wrapped rows are indented by the width of the text that 'formatlistpat' matches
@@ -253,7 +235,6 @@ function M.entered(chat, buf)
           or 0,
         concealcursor = '',
         winhighlight = quiet(vim.wo[win].winhighlight),
-        fillchars = chars .. (chars == '' and '' or ',') .. 'eob: ,lastline: ',
       })
       api.nvim_win_call(win, function()
         vim.fn.winrestview(view)
@@ -323,8 +304,10 @@ local function open_transcript(chat, composer)
     local win = api.nvim_get_current_win()
     api.nvim_set_current_win(here)
     return win
-  elseif layout == 'current' and not vim.wo[here].winfixbuf then
+  elseif layout == 'current' and not (vim.wo[here].winfixbuf or vim.wo[here].previewwindow) then
+    local before = api.nvim_win_get_buf(here)
     api.nvim_win_set_buf(here, chat.transcript)
+    vim.w[here].caliban_before = before
     return here
   end
   local win = open_window(chat.transcript, layouts.place(layout))
@@ -378,9 +361,9 @@ end
 ---@param chat caliban.Chat
 ---@return integer composer the composer's window
 local function open(chat)
-  local upper, lower =
-    require('caliban.chat.layout').showing('transcript'),
-    require('caliban.chat.layout').showing('composer')
+  local showing = require('caliban.chat.layout').showing
+  local upper = showing('transcript')
+  local lower = showing('composer', upper)
   if upper then
     swap(upper, chat, 'transcript')
   else
@@ -455,10 +438,16 @@ function M.open(chat, focus)
   end
 end
 
---- Closes a window. If it is the last window, shows the buffer in which the user was last, or an empty buffer.
+--- Closes a window. The user's own window shows the buffer again that it had before. If the window is the last one, it
+--- shows the buffer in which the user was last, or an empty buffer.
 ---@param win integer
 function M.shut(win)
-  if pcall(api.nvim_win_close, win, true) then
+  local before = vim.w[win].caliban_before ---@type integer?
+  vim.w[win].caliban_before = nil
+  if before and api.nvim_buf_is_loaded(before) then
+    vim.wo[win].winfixbuf = false
+    return api.nvim_win_set_buf(win, before)
+  elseif pcall(api.nvim_win_close, win, true) then
     return
   end
   local outside = require('caliban.chat.outside').last()
@@ -473,12 +462,14 @@ end
 --- Closes the chat's windows in this tab.
 function M.close()
   M.keeping_sizes(function()
-    for _, part in ipairs({ 'composer', 'transcript' }) do
-      local win = require('caliban.chat.layout').showing(part)
-      while win do
-        M.shut(win)
-        win = require('caliban.chat.layout').showing(part)
-      end
+    local function first()
+      local showing = require('caliban.chat.layout').showing
+      return showing('composer') or showing('transcript')
+    end
+    local win = first()
+    while win do
+      M.shut(win)
+      win = first()
     end
   end)
 end

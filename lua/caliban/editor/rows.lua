@@ -98,6 +98,7 @@ function M.show(rows, group, gone)
     pcall(api.nvim_buf_delete, buf, { force = true })
     return last_row, false
   end
+  require('caliban.editor.bare').prose(win)
   local ground = group or (apart and 'NormalFloat' or 'MsgArea')
   vim.wo[win][0].winhighlight = 'NormalFloat:' .. ground
   shown, last = win, rows

@@ -41,6 +41,7 @@ function M.window(name, modifiers)
   else
     leave_chat()
     vim.cmd({ cmd = 'new', mods = modifiers })
+    require('caliban.editor.bare').clear(api.nvim_get_current_win())
     buf = api.nvim_get_current_buf()
     require('caliban.editor.scratch').guard(buf)
     vim.bo[buf].buftype, vim.bo[buf].bufhidden = 'nofile', 'wipe'

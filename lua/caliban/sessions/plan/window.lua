@@ -52,12 +52,13 @@ local function split(buf)
   if beside and api.nvim_win_get_config(beside).relative ~= '' then
     config = { split = 'above', win = -1 }
   else
-    config.height = math.floor(api.nvim_win_get_height(beside or 0) * 2 / 3)
+    config.height = math.max(1, math.floor(api.nvim_win_get_height(beside or 0) * 2 / 3))
   end
   local win = require('caliban.chat.windows').keeping_sizes(function()
     return api.nvim_open_win(buf, false, config)
   end)
   vim.w[win].caliban_plan = true
+  require('caliban.editor.bare').clear(win)
   for option, value in pairs(OPTIONS) do
     vim.wo[win][0][option] = value
   end
