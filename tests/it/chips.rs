@@ -1,5 +1,6 @@
 //! Tests the chips that show mentions in the composer: their sizes, their removal, and the preview.
 
+use crate::keywords::repository;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
@@ -241,4 +242,46 @@ fn a_command_after_ask_runs_in_the_users_shell_and_is_not_sent_as_a_message() {
     nvim.wait_transcript("Seen.");
     assert_eq!(server.requests()[0].last_user_text(), "! touch ran");
     assert!(!nvim.setup.path("ran").exists());
+}
+
+#[test]
+fn each_kind_of_mention_has_its_size_in_tokens_before_and_after_it_is_sent() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    let setup = repository().anthropic(&server).size(200, 60).before(
+        "vim.g.clipboard = { name = 'x', cache_enabled = 0,
+          copy = { ['+'] = function() end, ['*'] = function() end },
+          paste = { ['+'] = function() return { 'copied', 'lines' } end,
+            ['*'] = function() return {} end } }",
+    );
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit b.txt<CR>:edit a.txt<CR>ggVj<Esc>");
+    nvim.lua(
+        "vim.fn.setqflist({ { filename = 'a.txt', lnum = 2, type = 'E', text = 'shouts' } })
+        vim.fn.setloclist(0, { { filename = 'b.txt', lnum = 1, text = 'here' } })",
+        &[],
+    );
+    let sized = |it: &Nvim, bar: &str| {
+        let screen = it.screen();
+        let rows = screen.lines().filter_map(|it| it.split_once(bar)).map(|it| it.1);
+        let is_sized = |it: &str| it.contains(" tokens") || it.contains(" 1 token");
+        let (with, without): (Vec<&str>, Vec<&str>) = rows.partition(|it| is_sized(it));
+        (with.len(), without.join("\n"))
+    };
+    // a composer shows so many at once
+    let messages: [&[&str]; 3] = [
+        &["@buffer", "@selection", "@diff", "@staged"],
+        &["@quickfix", "@loclist", "@clipboard", "@buffers"],
+        &["@b.txt", "@a.txt:1-2", "@./"],
+    ];
+    for all in messages {
+        let shown = nvim.shown("Seen.");
+        nvim.keys(&format!(":Caliban<CR>i{} <Esc>", all.join(" ")));
+        nvim.wait(|it| sized(it, "│▏").0 == all.len(), &format!("sizes of {all:?}"));
+        assert_eq!(sized(&nvim, "│▏").1, "");
+        nvim.keys("<CR>");
+        nvim.wait_more("Seen.", shown);
+    }
+    let sent = sized(&nvim, "┃ ▏");
+    assert!(sent.0 > 10 && sent.1.is_empty(), "{sent:?}");
 }

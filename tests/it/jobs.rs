@@ -4,7 +4,7 @@
 mod asked;
 mod owner;
 #[cfg(target_os = "linux")]
-mod server;
+pub(crate) mod server;
 
 use crate::grants::call;
 use crate::kit::chat::assert_grows;

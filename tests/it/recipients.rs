@@ -20,13 +20,13 @@ fn asked(nvim: &Nvim, text: &str) {
 }
 
 /// Two servers, and the settings of two companies that use them.
-struct Two {
+pub(crate) struct Two {
     one: Server,
     other: Server,
 }
 
 impl Two {
-    fn start() -> Two {
+    pub(crate) fn start() -> Two {
         Two { one: Server::start(), other: Server::start() }
     }
 
@@ -49,7 +49,7 @@ impl Two {
     }
 
     /// A project with a conversation that went to the first company, and settings that name only the second one.
-    fn moved(&self) -> Setup {
+    pub(crate) fn moved(&self) -> Setup {
         self.moved_after(Vec::new())
     }
 

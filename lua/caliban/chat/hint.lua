@@ -237,8 +237,30 @@ local function joined(of, more, long)
   return table.concat(shown, ' · ')
 end
 
---- The keys that fit into `width` cells, the most important first, and then the key that shows all
---- others, unless only one key has room.
+--- The keys for which there is room: the answers to a question before all others, else the first ones.
+---@param all caliban.KeyWords[] the most important first
+---@param fits fun(shown: caliban.KeyWords[]): boolean
+---@return caliban.KeyWords[] # in the same order
+local function chosen(all, fits)
+  local is_shown, shown = {}, {} ---@type table<integer, boolean?>, caliban.KeyWords[]
+  local function choose(i)
+    is_shown[i] = true
+    local now = {} ---@type caliban.KeyWords[]
+    for at, key in ipairs(all) do
+      now[#now + 1] = is_shown[at] and key or nil
+    end
+    is_shown[i] = fits(now) or nil
+    shown = is_shown[i] and now or shown
+  end
+  for _, answers in ipairs({ true, false }) do
+    for i, key in ipairs(all) do
+      local _ = require('caliban.chat.reading').is_answer(key) == answers and choose(i)
+    end
+  end
+  return shown
+end
+
+--- The keys that fit into `width` cells, and then the key that shows all others, unless only one key has room.
 ---@param chat caliban.Chat
 ---@param width integer
 ---@return string
@@ -253,13 +275,9 @@ function M.of(chat, width)
   if fits(first) and not fits(joined({ all[1] }, more)) then
     return first
   end
-  local shown = {} ---@type caliban.KeyWords[]
-  for _, key in ipairs(all) do
-    shown[#shown + 1] = key
-    if not fits(joined(shown, more)) then
-      shown[#shown] = nil
-    end
-  end
+  local shown = chosen(all, function(some)
+    return fits(joined(some, more))
+  end)
   local long = {} ---@type table<integer, boolean?>
   for i in ipairs(shown) do
     long[i] = true

@@ -35,6 +35,13 @@ function M.keys(line)
   return vim.split(vim.trim(line), '   ?')
 end
 
+--- Whether a key of a question is one of its two answers.
+---@param key caliban.KeyWords
+---@return boolean
+function M.is_answer(key)
+  return type(key) == 'string' and (vim.startswith(key, 'y ') or vim.startswith(key, 'n '))
+end
+
 --- The first and the last line of a chat's question.
 ---@param chat caliban.Chat
 ---@return integer? first
@@ -63,9 +70,7 @@ function M.hidden_keys(chat)
     return nil
   end
   local all = M.keys(api.nvim_buf_get_lines(chat.transcript, last - 1, last, false)[1] or '')
-  local answers = vim.tbl_filter(function(key)
-    return vim.startswith(key, 'y ') or vim.startswith(key, 'n ')
-  end, all)
+  local answers = vim.tbl_filter(M.is_answer, all)
   return table.concat(#answers == 2 and answers or vim.list_slice(all, 1, 2), '  ')
 end
 

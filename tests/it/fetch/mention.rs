@@ -29,7 +29,14 @@ fn the_page_of_a_mentioned_address_goes_with_the_message_in_every_dialect() {
         assert_eq!(site.asked().len(), 0);
         nvim.keys("<C-s><Esc>");
         nvim.wait_transcript("Seen.");
-        nvim.wait_screen(&format!("▏{url}  9 lines"));
+        nvim.wait(
+            |it| {
+                let screen = it.screen();
+                let chip = screen.lines().find(|it| it.contains(&format!("▏{url}  9 lines")));
+                chip.is_some_and(|it| it.trim_end().ends_with("tokens"))
+            },
+            "the page's size",
+        );
         let said = server.requests()[0].last_user_text().replace("\n\n", "\n");
         let page = markdown(&site).replace("\n\n", "\n");
         let wanted =

@@ -17,11 +17,11 @@ use std::process::Stdio;
 /// A port that nobody is asked about, because programs that choose none get such a port.
 const HIGH: u16 = 62_000;
 /// A port that the user is asked about.
-pub(super) const PORT: u16 = 8_123;
+pub(crate) const PORT: u16 = 8_123;
 pub(super) const OPEN: &str = "y open it   n leave it closed";
 
 /// Serves one word on a port, again and again.
-pub(super) fn serve(port: u16, word: &str) -> String {
+pub(crate) fn serve(port: u16, word: &str) -> String {
     format!(
         "python3 -uc 'import socket\ns = socket.create_server((\"127.0.0.1\", {port}))\nprint(\"listening\")\n\
          while True:\n c = s.accept()[0]\n c.sendall(b\"{word}\")\n c.close()'"
@@ -129,7 +129,7 @@ fn a_killed_holder_is_replaced() {
 }
 
 /// Starts a job, about whose port a question may come.
-pub(super) fn begin(scene: &Scene, command: &str) {
+pub(crate) fn begin(scene: &Scene, command: &str) {
     let n = scene.server.requests().len();
     scene.server.reply(Reply::new().call(&format!("c{n}"), "shell", background(command)));
     scene.server.reply(Reply::said(&format!("Begun {n}.")));

@@ -99,7 +99,14 @@ fn mentioned_diagnostics_go_with_the_message_in_every_dialect() {
         // `shapes.py` has diagnostics, `main.py` has none: from there, `@diagnostics` sends the diagnostics of the
         // whole project
         for count in 1..=2 {
-            nvim.keys(":Caliban<CR>iwhat is wrong? @diagnostics<C-s><Esc>");
+            nvim.keys(":Caliban<CR>iwhat is wrong? @diagnostics");
+            let is_sized = |it: &Nvim| {
+                let screen = it.screen();
+                let chip = screen.lines().rfind(|it| it.contains("▏@diagnostics"));
+                chip.is_some_and(|it| it.contains("  2 lines  ") && it.contains(" tokens"))
+            };
+            nvim.wait(is_sized, "the size of the diagnostics");
+            nvim.keys("<C-s><Esc>");
             server.wait_count(count);
             nvim.wait_phase("idle");
             nvim.keys("<C-w>t:edit main.py<CR>");
@@ -130,7 +137,7 @@ fn the_definition_of_a_mentioned_symbol_goes_with_the_message_in_every_dialect()
         let setup = files(PATIENT).size(160, 40).speaking(dialect, &server);
         let nvim = Nvim::start(&project(setup, &[json!({})]));
         nvim.keys(":edit main.py<CR>:Caliban<CR>iwhat is @symbol:area?<Esc>");
-        nvim.wait_screen("▏@symbol:area  shapes.py:1-2  2 lines");
+        nvim.wait_screen("▏@symbol:area  shapes.py:1-2  2 lines  10 tokens");
         nvim.keys("<CR>");
         server.wait_count(1);
         nvim.wait_phase("idle");

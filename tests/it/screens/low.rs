@@ -1,5 +1,5 @@
 //! Scenes on a screen of 80 columns and 24 rows, the commonest size: what waits for the user, with its keys. The same
-//! scenes are tried on 60 columns and 20 rows, and on 120 columns and 30 rows.
+//! scenes are tried on screens from 60 columns and 20 rows to 200 columns and 50 rows.
 
 use super::scenes::{planned, team};
 use super::{Stage, compare};
@@ -182,7 +182,7 @@ fn on_screen(nvim: &Nvim, words: &str) -> bool {
 fn holds(name: &str) {
     let (_, scene, words) = SCENES.iter().find(|it| it.0 == name).unwrap();
     compare(&scene(80, 24), &format!("low/{name}"));
-    for (columns, rows) in [(60, 20), (80, 24), (120, 30)] {
+    for (columns, rows) in [(60, 20), (80, 24), (120, 30), (120, 36), (200, 50)] {
         let stage = scene(columns, rows);
         let all = |nvim: &Nvim| words.iter().all(|it| on_screen(nvim, it));
         stage.nvim.wait(all, &format!("{words:?} at {columns}x{rows}"));
