@@ -24,6 +24,7 @@ pub mod store;
 pub mod provider;
 pub mod sandbox;
 pub mod supervisor;
+pub mod leash;
 pub mod pdf;
 pub mod web;
 pub mod mcp;

@@ -4,17 +4,20 @@
 use caliban::tool::environment::{self, Secrets};
 use caliban::tool::git::gate;
 use caliban::web::{markdown, proxy};
-use caliban::{pdf, run, sandbox, supervisor};
+use caliban::site::places;
+use caliban::{leash, pdf, run, sandbox, supervisor};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let name = std::env::args_os().next().unwrap_or_default();
-    if Path::new(&name).file_name().is_some_and(gate::is_git) {
-        return gate::run();
-    }
     let first = std::env::args_os().nth(1).unwrap_or_default();
+    match Path::new(&name).file_name() {
+        Some(name) if gate::is_git(name) => return gate::run(),
+        _ if first == leash::ARGUMENT => return leash::run(std::env::args_os()),
+        _ => leash::hold(places::own_file()),
+    }
     if first == "run" {
         return run::main(std::env::args_os().skip(2));
     }

@@ -23,6 +23,7 @@ mod touched;
 pub(super) use invocation::is_git_alone;
 pub(super) use look::looked;
 
+use crate::leash;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
@@ -148,7 +149,7 @@ fn branches(git: &Path) -> Option<Vec<u8>> {
 }
 
 fn plain(root: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new("git");
+    let mut command = Command::from(bounded::git());
     command.current_dir(root).env("GIT_WORK_TREE", top(root));
     for setting in SETTINGS {
         command.args(["-c", setting]);
@@ -186,7 +187,7 @@ pub(super) async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, b
         io::ErrorKind::NotFound => Failure::Missing,
         _ => Failure::Refused(fault.to_string()),
     };
-    let mut child = command.process_group(0).spawn().map_err(|it| failed(&it))?;
+    let mut child = command.spawn().map_err(|it| failed(&it))?;
     let group = bounded::Group::new(child.id());
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(Failure::Refused(String::new()));
@@ -209,8 +210,10 @@ pub(super) async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, b
     }
     let status = child.wait().await.map_err(|it| failed(&it))?;
     group.release();
-    if status.success() {
-        return Ok((output, false));
+    match status.code() {
+        Some(0) => return Ok((output, false)),
+        Some(leash::MISSING) => return Err(Failure::Missing),
+        _ => (),
     }
     let complaint = complaint.await.unwrap_or_default();
     let complaint = String::from_utf8_lossy(&complaint);

@@ -4,6 +4,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::setup::Setup;
 use crate::review::scene::{Scene, edit, nine, two_hunks, write};
+use crate::sessions::kill_program;
 use expect_test::expect;
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::json;
@@ -202,4 +203,31 @@ fn a_gitignore_that_is_a_pipe_or_device_hangs_no_search() {
     assert!(scene.answer(2, "g1").contains("a.txt:5: l5"), "{}", scene.answer(2, "g1"));
     assert!(scene.answer(2, "g2").contains("c.txt:5: l5"), "{}", scene.answer(2, "g2"));
     assert!(scene.answer(2, "l2").contains("c.txt"), "{}", scene.answer(2, "l2"));
+}
+
+/// Whether a process of this Neovim has a file open.
+fn is_open(scene: &Scene, path: &Path) -> bool {
+    scene.nvim.setup.processes().iter().any(|(pid, _)| {
+        let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        open.map(|it| it.path()).any(|it| fs::read_link(it).is_ok_and(|it| it == path))
+    })
+}
+
+/// Neither git nor what it has started outlives the program, whatever they wait for.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_git_that_waits_for_a_pipe_ends_when_the_program_is_killed() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    let root = scene.nvim.setup.path("").canonicalize().unwrap();
+    let made = std::process::Command::new("git").args(["init", "-q"]).current_dir(&root).output();
+    assert!(made.unwrap().status.success());
+    // the user's own configuration: Caliban looks for pipes only where commands write
+    let pipe = scene.nvim.setup.dir().canonicalize().unwrap().join("home/.gitconfig");
+    fifo(&pipe);
+    // git can open the pipe, but nobody writes into it
+    let _writer = fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+    scene.nvim.keys(":Caliban ask see @diff<CR>");
+    scene.nvim.wait(|_| is_open(&scene, &pipe), "a git that waits");
+    kill_program(&scene.nvim);
+    scene.nvim.wait(|_| !is_open(&scene, &pipe), "the end of git");
 }

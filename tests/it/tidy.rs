@@ -123,6 +123,14 @@ fn code_uses_no_forbidden_calls() {
 }
 
 #[test]
+fn git_is_started_in_one_way() {
+    let rule = rules::loose_git;
+    check(rule, "src/a.rs", "x;\nCommand::new(\"git\")", &["src/a.rs:2: git without a leash"]);
+    check(rule, "src/a.rs", "#[cfg(test)]\nmod tests {\n Command::new(\"git\")\n}", &[]);
+    holds(&shipped(), rule);
+}
+
+#[test]
 fn tools_are_told_apart_by_their_identity() {
     let rule = rules::tool_names;
     let found: &[&str] = &["src/a.rs:1: a tool's name is compared"];

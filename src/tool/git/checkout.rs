@@ -132,7 +132,7 @@ impl Checkout {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new("git");
+        let mut command = Command::from(bounded::git());
         command.current_dir(existing(&self.tree));
         for (name, _) in std::env::vars_os() {
             let is_gits = name.as_bytes().starts_with(b"GIT_");

@@ -1,7 +1,7 @@
 //! The program `git` that commands in the sandbox find first. A git command that would change locked files of the
 //! project does not start: in the middle it would fail, and leave half of its work. All others become git itself.
 
-use super::clone;
+use super::{bounded, clone};
 use super::glance::Glance;
 use super::invocation::Invocation;
 use super::settings;
@@ -250,8 +250,8 @@ fn aliased(invocation: &Invocation, git: &Path) -> Option<Invocation> {
     }
     let mut command = Command::new(git);
     command.args(&invocation.globals).args(["config", "--get"]);
-    command.arg(format!("alias.{}", invocation.verb)).stderr(Stdio::null()).stdin(Stdio::null());
-    let output = command.output().ok().filter(|it| it.status.success())?;
+    command.arg(format!("alias.{}", invocation.verb)).stdin(Stdio::null());
+    let output = bounded::output(&mut command).ok().filter(|it| it.status.success())?;
     let text = String::from_utf8(output.stdout).ok()?;
     let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
     words.extend(invocation.words.iter().cloned());

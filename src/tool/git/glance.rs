@@ -2,12 +2,13 @@
 //! driver. Each look is one short git process.
 
 use super::{SETTINGS, bounded};
+use crate::leash;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// A setting for settings that name filters.
 const FILTERS: &str = r"^filter\.";
@@ -52,7 +53,7 @@ impl Glance {
     }
 
     fn output(&self, arguments: &[&str], input: Stdio) -> io::Result<Option<Vec<u8>>> {
-        let mut command = Command::new(&self.git);
+        let mut command = leash::command(&self.git);
         command.args(&self.globals);
         for setting in SETTINGS {
             command.args(["-c", setting]);

@@ -1,25 +1,18 @@
 //! Where git fetches from and pushes to. A command may add remotes and set up branches, but neither lead a branch of the
 //! user's to another place, nor have git connect to a remote without being told to.
 
+use super::bounded;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use tokio::sync::watch;
 
 /// The names and values of all settings in a text, as git reads it. `None` if git cannot read it.
 pub(super) fn settings(text: &str) -> Option<Settings> {
-    let mut command = Command::new("git");
+    let mut command = bounded::git();
     command.args(["config", "--no-includes", "--file", "-", "--list", "-z"]).current_dir("/");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
-    let mut input = child.stdin.take()?;
-    let owned = text.to_owned();
-    let feeding = std::thread::spawn(move || input.write_all(owned.as_bytes()));
-    let output = child.wait_with_output().ok()?;
-    let _ = feeding.join();
+    let output = bounded::fed(&mut command, text.as_bytes().to_vec()).ok()?;
     if !output.status.success() {
         return None;
     }

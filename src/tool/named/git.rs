@@ -215,7 +215,7 @@ async fn listing(root: &Path, git: &Path) -> Result<Vec<Setting>, String> {
 /// The settings of one file, or all that count in a folder. None if git is missing or cannot read them: then git runs
 /// no program that they name.
 async fn listed(root: &Path, file: Option<&Path>) -> Result<Vec<Setting>, String> {
-    let mut command = Command::new("git");
+    let mut command = Command::from(git::bounded::git());
     command.current_dir(root).args(["config", "--list", "--includes", "-z", "--show-origin"]);
     if let Some(file) = file {
         command.arg("--file").arg(file);

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// The most repositories that commands can work in.
 const MOST: usize = 200;
@@ -101,7 +101,7 @@ fn normal(path: &Path) -> PathBuf {
 
 /// The value of a setting in a file, as git reads it: `~` stands for the home folder.
 fn value(file: &Path, name: &str) -> Option<PathBuf> {
-    let mut command = Command::new("git");
+    let mut command = bounded::git();
     command.args(["config", "--no-includes", "--file"]).arg(file).args(["--path", "--get", name]);
     let said = bounded::output(command.current_dir("/").stdin(Stdio::null())).ok()?.stdout;
     let line = said.strip_suffix(b"\n")?;

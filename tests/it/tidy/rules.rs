@@ -96,6 +96,16 @@ pub(super) fn forbidden(path: &str, text: &str) -> Vec<String> {
     found
 }
 
+/// Places that start git in another way than `bounded::git`, which ties git to the program and sets it a limit of time.
+pub(super) fn loose_git(path: &str, text: &str) -> Vec<String> {
+    let code = Source::new(text).shipped();
+    let is_start = |it: &(usize, (&str, &str))| {
+        it.1.0.contains("Command::new(") && it.1.1.contains("Command::new(\"git\")")
+    };
+    let lines = code.lines().zip(text.lines()).enumerate().filter(is_start);
+    lines.map(|(at, _)| format!("{path}:{}: git without a leash", at + 1)).collect()
+}
+
 /// Comparisons of a tool's name with a text. A tool's identity is a `Builtin`.
 pub(super) fn tool_names(path: &str, text: &str) -> Vec<String> {
     let code = Source::new(text).shipped();
