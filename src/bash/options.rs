@@ -4,7 +4,7 @@ mod table;
 
 use super::simple::{Simple, Word};
 use table::{ALIASES, Group, Kind, TABLE, TOLD, versionless};
-pub(crate) use table::{Operands, Run, named};
+pub(crate) use table::{Operands, Run, is_idle, named};
 
 /// How a program, or one of its subcommands, reads its arguments.
 pub(crate) struct Manner {
@@ -28,7 +28,8 @@ pub(crate) struct Manner {
 pub(super) fn at(simple: &Simple) -> Option<usize> {
     let manner = Manner::told(simple)?;
     let items = manner.placed(&simple.words[1..]);
-    let is_run = |it: &Run| it.is_command();
+    // a subcommand that the table does not know is a script or another program, which an allowed `yarn` runs
+    let is_run = |it: &Run| it.is_command() && *it != Run::Others;
     let option = items.iter().find_map(|(at, it)| match it {
         Item::Option { names, .. } => manner.runs(names).iter().any(is_run).then_some(*at),
         Item::Text(_) | Item::Open { .. } => None,
@@ -110,9 +111,20 @@ impl Manner {
 
     /// How a program reads the arguments of a command, with those of its subcommand.
     pub(crate) fn reading(program: &str, words: &[Word]) -> Manner {
-        let texts = Manner::with_verbs(program, &[]).texts_at(words);
-        let verbs: Vec<&str> = texts.iter().take(2).map(|it| it.1).collect();
+        let mut verbs: Vec<&str> = Vec::new();
+        // the options of a subcommand may come before the next one
+        while let Some(it) = Manner::with_verbs(program, &verbs).texts_at(words).get(verbs.len()) {
+            verbs.push(it.1);
+            if verbs.len() == 2 {
+                break;
+            }
+        }
         Manner::with_verbs(program, &verbs)
+    }
+
+    /// Whether the table knows a subcommand by this name.
+    pub(crate) fn has_verb(&self, name: &str) -> bool {
+        self.aliases.iter().any(|it| it.contains(&name))
     }
 
     /// The words that are no options, each with its position, up to the first one that is not known.
@@ -161,7 +173,8 @@ impl Manner {
 
     /// What the program runs of the words that are no options. The subcommand's words do not count.
     pub(crate) fn operands(&self) -> Option<Operands> {
-        self.operands.map(|it| Operands { from: it.from + self.verbs, ..it })
+        let before = |it: &Operands| if it.run == Run::Others { 0 } else { self.verbs };
+        self.operands.map(|it| Operands { from: it.from + before(&it), ..it })
     }
 
     /// The ways in which the program runs the value of an option or the words behind it.

@@ -39,7 +39,15 @@ pub(super) fn told(script: &mut Script, simple: &Simple, depth: usize) -> bool {
                 (Run::Program, Some(it)) => program(script, simple, it),
                 (Run::Text | Run::Out | Run::Negated, _) | (_, None) => (),
                 (Run::Commas, Some(it)) => line(script, &it.shown().replace(',', " "), depth),
-                (_, Some(it)) => setting(script, simple, it, depth),
+                (_, Some(it)) => {
+                    setting(script, simple, it, depth);
+                    // some programs take the words behind the command for its arguments: `nodemon --exec git push`
+                    let rest = words.get(at + 1..).unwrap_or_default();
+                    if rest.first() == Some(it) {
+                        let words = called(Some(it), rest);
+                        script.commands.push(Simple { words, surety: Surety::Guess });
+                    }
+                }
             }
         }
     }
@@ -101,6 +109,13 @@ fn operands(
     let Some(&start) = places.get(told.from) else { return };
     match told.run {
         Run::Words => command(script, simple, &words[start..], depth),
+        Run::Others if words[start].fixed().is_none_or(|it| !manner.has_verb(it)) => {
+            command(script, simple, &words[start..], depth);
+        }
+        // `yarn workspace a exec x` is `yarn exec x` in another folder
+        Run::Others if told.from > 0 => {
+            command(script, simple, &[&simple.words[..1], &words[start..]].concat(), depth);
+        }
         Run::Line => lines(script, simple, &words[start..], depth),
         Run::One => setting(script, simple, &words[start], depth),
         Run::Each => {
@@ -138,7 +153,7 @@ fn lines(script: &mut Script, simple: &Simple, words: &[Word], depth: usize) {
 }
 
 /// Adds a command in the arguments of another one.
-fn command(script: &mut Script, outer: &Simple, words: &[Word], depth: usize) {
+pub(super) fn command(script: &mut Script, outer: &Simple, words: &[Word], depth: usize) {
     let mut words = filled(outer, words);
     let is_assignment = |it: &Word| {
         let name = it.fixed().and_then(|it| it.split_once('=')).map(|it| it.0);
@@ -163,8 +178,23 @@ fn command(script: &mut Script, outer: &Simple, words: &[Word], depth: usize) {
     if !script.is_new(&shown(&words), depth, Surety::Inner) {
         return;
     }
+    if let Some(words) = packaged(&words) {
+        script.commands.push(Simple { words, surety: Surety::Inner });
+    }
     let simple = Simple { words, surety: Surety::Certain };
     script.within(Surety::Inner, |it| unwrapped(it, simple, depth + 1));
+}
+
+/// The command whose program is named as a package: `npm@8 publish`, `nixpkgs#git -- push`, `env:git push`.
+fn packaged(words: &[Word]) -> Option<Vec<Word>> {
+    let text = words.first()?.fixed()?;
+    let name = text.rsplit(['#', ':']).next()?;
+    let name = name.split(['@', '=', '<', '>', '~']).next().filter(|it| !it.is_empty())?;
+    let is_dashes = |it: &&Word| it.fixed() == Some("--");
+    let rest = &words[1..];
+    let rest = if rest.first().filter(is_dashes).is_some() { &rest[1..] } else { rest };
+    let program = std::iter::once(Word::Fixed(name.to_owned()));
+    (name != text).then(|| program.chain(rest.iter().cloned()).collect())
 }
 
 /// Adds a command line in the arguments of a command.
@@ -225,7 +255,7 @@ pub(super) fn perhaps(script: &mut Script, name: &str, text: &str) {
 pub(super) fn arguments(script: &mut Script, name: &str, text: &str) {
     let (name, words) = (name.to_owned(), words_of(text));
     let program = Program { name, words, is_sure: false, are_arguments: true };
-    if program.words.len() > 1 && !script.programs.contains(&program) {
+    if !program.words.is_empty() && !script.programs.contains(&program) {
         script.programs.push(program);
     }
 }
@@ -244,7 +274,7 @@ fn noted(script: &mut Script, name: &str, text: &str, starts: Starts) {
     let words = words_of(text);
     let is_sure = starts == Starts::Surely;
     // `(list "push")`
-    let is_list = |it: &Word| matches!(it.fixed(), Some("list" | "quote" | "vector"));
+    let is_list = |it: &Word| matches!(it.fixed(), Some("args" | "list" | "quote" | "vector"));
     let plain = LISPS.contains(&name).then(|| words.iter().filter(|it| !is_list(it)).cloned());
     for words in [Some(words.clone()), plain.map(Iterator::collect)].into_iter().flatten() {
         let program = Program { name: name.to_owned(), words, is_sure, are_arguments: false };
@@ -254,10 +284,11 @@ fn noted(script: &mut Script, name: &str, text: &str, starts: Starts) {
     }
 }
 
-/// Programs whose language writes the arguments of a program as a list.
+/// Programs whose language writes the arguments of a program as a list: `(list "push")`, `{ args: ["push"] }`.
 const LISPS: &[&str] = &[
     "clisp",
     "clojure",
+    "deno",
     "ecl",
     "emacs",
     "emacsclient",

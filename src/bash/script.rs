@@ -71,7 +71,7 @@ pub struct Program {
     pub words: Vec<Word>,
     /// Whether the text has a word that starts programs, such as `system`.
     pub is_sure: bool,
-    /// Whether the words are the arguments of a program of which nothing is known. The last of them alone is no command.
+    /// Whether the words are the arguments of a program of which nothing is known.
     pub are_arguments: bool,
 }
 

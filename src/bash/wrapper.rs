@@ -16,6 +16,25 @@ const RENAMERS: &[&str] = &["alias", "enable", "fc", "hash"];
 /// Builtins, apart from `CHANGERS`, that evaluate the subscript of an array in their arguments.
 const EVALUATES: &[&str] = &["[", "printf", "test", "wait"];
 
+/// Programs that take the name of a toolchain before their arguments: `cargo +nightly publish`.
+const RUSTS: &[&str] = &["cargo", "clippy-driver", "rust-gdb", "rustc", "rustdoc", "rustfmt"];
+
+/// Whether `command` only tells what a name means: `command -v rm`.
+fn only_tells(simple: &Simple) -> bool {
+    let options = simple.words[1..].iter().map(Word::fixed).map(Option::unwrap_or_default);
+    let mut options = options.take_while(|it| it.starts_with('-') && *it != "--");
+    simple.name() == Some("command") && options.any(|it| it.contains(['v', 'V']))
+}
+
+/// Adds the same command without the toolchain.
+fn without_toolchain(script: &mut Script, simple: &Simple, name: &str, depth: usize) {
+    let is_toolchain = |it: &Word| it.shown().starts_with('+');
+    if RUSTS.contains(&name) && simple.words.get(1).is_some_and(is_toolchain) {
+        let words = [&simple.words[..1], &simple.words[2..]].concat();
+        runs::command(script, simple, &words, depth);
+    }
+}
+
 /// Adds a simple command to the script, and the commands that it runs.
 pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
     let Some(name) = simple.name().map(str::to_owned) else {
@@ -32,6 +51,9 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
     }
     if is_strictness(&simple) {
         return script.commands.push(Simple { surety: Surety::Inner, ..simple });
+    }
+    if only_tells(&simple) {
+        return script.commands.push(simple);
     }
     if let Some(wrapper) = WRAPPERS.iter().find(|it| it.name == name) {
         return seen_through(script, wrapper, simple, depth);
@@ -67,6 +89,7 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
         script.unclear("`run-parts` runs each program of a folder".into());
     }
     runs::scripted(script, &simple);
+    without_toolchain(script, &simple, &name, depth);
     git::of_git(script, &simple, &name, depth);
     for it in simple.folders() {
         enter(script, &[it], &simple);

@@ -6,7 +6,7 @@ use super::project::Rules;
 use super::rule::{Origin, Rule, STAR, Target, Verdict};
 use super::tree::WRITERS;
 use super::{narrow, safe, star};
-use crate::bash::options::Manner;
+use crate::bash::options::{Manner, is_idle};
 use crate::bash::{Program, Script, Simple, Surety, Word, shown};
 use crate::event::in_one_line;
 use crate::reach::{Reading, Writing};
@@ -351,8 +351,10 @@ impl Rule {
                     && fit_arguments(&program.name, &wanted[1..], it) == Fit::Sure
         };
         let words = &program.words;
-        let least = if program.are_arguments { 2 } else { 1 };
-        let mut parts = (0..(words.len() + 1).saturating_sub(least))
+        // the last word alone is no command of a program that needs arguments: `npx eslint rm`
+        let is_idle = program.are_arguments && wanted.first().is_some_and(|it| is_idle(it));
+        let end = words.len().saturating_sub(usize::from(is_idle));
+        let mut parts = (0..end)
             .map(|at| &words[at..words.len().min(at + WIDTH)])
             .filter(|it| is_meant(it));
         let shown = |it: &[Word]| format!("{} … {}", program.name, shown(&it[..it.len().min(2)]));

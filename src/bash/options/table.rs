@@ -23,6 +23,8 @@ pub(crate) enum Run {
     Each,
     /// Those behind `--` are a command.
     Dashed,
+    /// They are a command, unless the first of them is a subcommand.
+    Others,
     /// It is a command with commas between its words.
     Commas,
     /// One of them is a text in the program's own language, unless an option gives this text.
@@ -83,9 +85,12 @@ pub(super) static ALIASES: LazyLock<Aliases> = LazyLock::new(|| {
     let named = lines().filter_map(|it| {
         let (key, names) = it.split_once(':')?;
         let names = names.split_whitespace().map(|it| it.split('=').collect());
-        Some((key.strip_suffix(" verbs")?, names.collect()))
+        Some((key.strip_suffix(" verbs")?, names))
     });
-    named.collect()
+    named.fold(Aliases::new(), |mut all, (key, names)| {
+        all.entry(key).or_default().extend(names);
+        all
+    })
 });
 
 /// Other names of programs, each with the name that the table uses.
@@ -104,6 +109,17 @@ static NAMES: LazyLock<HashMap<String, &str>> = LazyLock::new(|| {
     }
     names
 });
+
+/// The programs that do nothing without arguments.
+static IDLE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let found = lines().filter_map(|it| it.split_once(':')).filter(|it| it.0 == "idle names");
+    found.flat_map(|it| it.1.split_whitespace()).collect()
+});
+
+/// Whether a program does nothing without arguments: `rm`.
+pub(crate) fn is_idle(program: &str) -> bool {
+    IDLE.contains(named(program))
+}
 
 /// The name that the table uses for a program: `rm` for `grm`, and `pip` for `pip3.12`.
 pub(crate) fn named(program: &str) -> &str {
@@ -137,6 +153,7 @@ fn row(line: &'static str) -> Option<(&'static str, Row)> {
             "one" => Some(Run::One),
             "each" => Some(Run::Each),
             "dashed" => Some(Run::Dashed),
+            "others" => Some(Run::Others),
             "program" => Some(Run::Program),
             "text" => Some(Run::Text),
             _ => None,

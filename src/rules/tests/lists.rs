@@ -68,3 +68,23 @@ fn the_tools_of_a_slash_command_limit_the_model_to_programs_and_not_to_some_of_w
     assert!(allows("docker", "docker run x ls") && allows("git", "git push"));
     assert!(!allows("git", "git -c core.pager=./x log") && !allows("git push", "git pull"));
 }
+
+/// The last word of a program of which nothing is known may be a whole command, if its program does something without
+/// arguments. What only tells something about a program runs nothing.
+#[test]
+fn the_last_word_of_an_unknown_program_is_a_command_if_it_could_be_one() {
+    for (denied, line, wanted) in [
+        ("reboot", "zzz reboot", Some(Verdict::Ask)),
+        ("make", "./zzz -x make", Some(Verdict::Ask)),
+        ("yarn", "zzz a yarn", Some(Verdict::Ask)),
+        ("rm", "zzz rm", None),
+        ("rm", "zzz rm x", Some(Verdict::Ask)),
+        ("reboot", "man reboot", None),
+        ("reboot", "which reboot", None),
+        ("reboot", "command -v reboot", None),
+        ("make", "apt-cache show make", None),
+        ("make", "tldr make", None),
+    ] {
+        assert_eq!(judged(&rules(&[deny(denied)]), line).verdict, wanted, "{denied}: {line}");
+    }
+}
