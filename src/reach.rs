@@ -57,6 +57,8 @@ pub struct Reach {
 }
 
 struct Rules {
+    /// The folders with a short name, as they were given, and in the form in which paths are compared.
+    places: Vec<(PathBuf, String)>,
     named: Vec<(Vec<String>, Vec<String>)>,
     own: Vec<Vec<String>>,
     open: Vec<Vec<String>>,
@@ -90,9 +92,11 @@ impl Reach {
         };
         let all_owned = |paths: &[PathBuf]| paths.iter().map(|it| owned(it)).collect();
         let is_absolute = |it: &&(PathBuf, String)| it.0.is_absolute();
-        let named = folders.named.iter().filter(is_absolute);
+        let places: Vec<_> = folders.named.iter().filter(is_absolute).cloned().collect();
+        let named = places.iter();
         let mut rules = Rules {
             named: named.map(|(path, name)| (owned(path), split(name))).collect(),
+            places,
             own: all_owned(&folders.own),
             open: all_owned(&folders.open),
             all: Vec::new(),
@@ -119,6 +123,11 @@ impl Reach {
         let folded = folded(&worktree.to_string_lossy());
         let root = parts(&folded).into_iter().map(str::to_owned).collect();
         Reach { root, rules: self.rules.clone() }
+    }
+
+    /// The folders and files that have a short name in the table.
+    pub fn places(&self) -> &[(PathBuf, String)] {
+        &self.rules.places
     }
 
     pub fn reading(&self, path: &Path) -> Reading {

@@ -1,6 +1,7 @@
 //! A project on this machine with the user's settings: everything that all sessions of the project have in common, in
 //! the editor and without it.
 
+mod moved;
 pub mod places;
 pub mod settings;
 

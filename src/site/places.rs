@@ -1,5 +1,6 @@
 //! The folders of the project, of the user and of Caliban on this machine.
 
+use super::moved;
 use crate::context::instructions;
 use crate::reach::{Folders, Reach};
 use crate::tool::path;
@@ -58,6 +59,9 @@ pub fn reach(root: &Path) -> Reach {
     let home = dirs::home_dir();
     let skills = home.iter().flat_map(|home| USERS.iter().map(|it| home.join(it)));
     let skills: Vec<PathBuf> = skills.collect();
+    // everything around the project or the home folder would become a secret
+    let is_around = |it: &Path| root.starts_with(it) || home.as_deref().is_some_and(|of| of.starts_with(it));
+    let moved: Vec<_> = moved::places().into_iter().filter(|it| !is_around(&it.0)).collect();
     let home = home.map(|it| (it, "~".to_owned()));
     let bases = BASES.map(|(variable, name)| (base(variable, name), name.to_owned()));
     let config = config_dir();
@@ -65,7 +69,7 @@ pub fn reach(root: &Path) -> Reach {
     let open: Vec<PathBuf> = open.map(|it| config.join(it)).collect();
     path::reach(Folders {
         root: root.to_owned(),
-        named: home.into_iter().chain(bases).collect(),
+        named: home.into_iter().chain(bases).chain(moved).collect(),
         own: vec![data_dir(), cache_dir(), config],
         open: open.into_iter().chain([outputs_dir()]).chain(skills).collect(),
     })

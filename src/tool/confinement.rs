@@ -33,14 +33,27 @@ use tempfile::NamedTempFile;
 use temporary::Temporary;
 use worktree::of_worktree;
 
-/// Places of sockets on which programs of the user listen.
+/// Places below `/run` of sockets by which programs do for others what the user may do.
 const SOCKETS: &[&str] = &[
-    "/run/containerd",
-    "/run/dbus",
-    "/run/docker.sock",
-    "/run/podman",
-    "/run/user",
-    "/var/run/docker.sock",
+    "balena-engine.sock",
+    "buildkit",
+    "containerd",
+    "crio",
+    "cri-dockerd.sock",
+    "dbus",
+    "docker",
+    "docker.sock",
+    "host-containerd",
+    "incus",
+    "k3s",
+    "libvirt",
+    "lxd",
+    "podman",
+    "snapd-snap.socket",
+    "snapd.socket",
+    "systemd/machine",
+    "systemd/private",
+    "user",
 ];
 
 /// The folder of shared memory.
@@ -358,7 +371,8 @@ impl Confinement {
         let secrets = self.secrets.get_or_init(found).iter().cloned();
         let credentials =
             ["credentials", "credentials.toml"].map(|it| home.join(".cargo").join(it));
-        let sockets = SOCKETS.iter().map(PathBuf::from);
+        let places = |it: &&str| ["/run", "/var/run"].map(|folder| Path::new(folder).join(it));
+        let sockets = SOCKETS.iter().flat_map(places);
         let named = ["NVIM", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"];
         let named = named.iter().filter_map(std::env::var_os).map(PathBuf::from);
         let all = secrets.chain(credentials).chain(sockets).chain(named);

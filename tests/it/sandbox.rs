@@ -16,6 +16,8 @@ mod linked;
 #[cfg(target_os = "linux")]
 mod more;
 #[cfg(target_os = "linux")]
+mod moved;
+#[cfg(target_os = "linux")]
 mod named;
 #[cfg(target_os = "linux")]
 mod refused;

@@ -1,4 +1,5 @@
-//! The files with secrets in the user's home folder that commands do not see.
+//! The files with secrets in the user's home folder, and in the places to which variables move them, that commands do not
+//! see.
 
 use crate::reach::{self, Reach, Reading};
 use std::collections::VecDeque;
@@ -47,6 +48,7 @@ pub(super) fn found(home: &Path, root: &Path, reach: &Reach) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = reach::secrets_in_home().map(|it| home.join(it)).collect();
     let mut open: VecDeque<(PathBuf, u32)> =
         FOLDERS.iter().map(|(name, depth)| (home.join(name), *depth)).collect();
+    moved(home, reach, &mut all, &mut open);
     let mut left = MOST;
     while let Some((folder, depth)) = open.pop_front() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -65,7 +67,36 @@ pub(super) fn found(home: &Path, root: &Path, reach: &Reach) -> Vec<PathBuf> {
     }
     all.extend(of_projects(home, root, reach));
     all.retain(|it| !it.starts_with(root));
+    all.sort();
+    all.dedup();
     all
+}
+
+/// Adds the secrets that lie in other places than the usual ones, and the folders that are looked at there.
+fn moved(
+    home: &Path,
+    reach: &Reach,
+    all: &mut Vec<PathBuf>,
+    open: &mut VecDeque<(PathBuf, u32)>,
+) {
+    for (place, name) in reach.places() {
+        let usual = home.join(name.trim_start_matches(['~', '/']));
+        if *place == usual || home.starts_with(place) {
+            continue;
+        }
+        if matches!(reach.reading(place), Reading::Asked(_)) {
+            all.push(place.canonicalize().unwrap_or(place.clone()));
+            continue;
+        }
+        let below = |it: &str| {
+            let below = home.join(it).strip_prefix(&usual).ok().map(|it| place.join(it));
+            below.filter(|it| it != place)
+        };
+        all.extend(reach::secrets_in_home().filter_map(below));
+        let folders = FOLDERS.iter().filter_map(|(of, depth)| Some((below(of)?, *depth)));
+        let own = FOLDERS.iter().find(|it| home.join(it.0) == usual).map_or(1, |it| it.1);
+        open.extend(folders.chain([(place.clone(), own)]).filter(|it| it.0.is_dir()));
+    }
 }
 
 /// The files with secrets in other projects, from the nearest folders on.
