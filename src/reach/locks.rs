@@ -198,6 +198,16 @@ impl Locks {
         all.map(|it| it.names.iter().map(String::as_str).collect()).chain([vec![BARE]])
     }
 
+    /// How early the reason for which a path is locked comes in the table: the first ones run by themselves.
+    pub fn rank(&self, path: &str) -> usize {
+        let Some(unit) = self.unit(path) else { return usize::MAX };
+        let parts: Vec<String> = unit.split('/').map(str::to_owned).collect();
+        match self.find(&parts) {
+            Some(Lock::Whole(why)) => ROWS.iter().position(|it| it.why == why).unwrap_or(0),
+            _ => usize::MAX,
+        }
+    }
+
     /// The locked path that a path is, or lies below. `None` if the path is not locked.
     pub fn unit(&self, path: &str) -> Option<String> {
         let parts: Vec<String> = path.split('/').map(str::to_owned).collect();

@@ -219,9 +219,11 @@ impl Confinement {
             asking.await.map_err(io::Error::other)?;
             let common = of_worktree(&desk.root);
             let locks = limits.locks.clone();
-            let looking =
-                async || Baseline::new(&desk.root, common.as_deref(), &locks).await.map(Arc::new);
-            limits.baseline = self.baseline.get_or_init(looking).await.clone();
+            let looking = async || {
+                let found = Baseline::new(&desk.root, common.as_deref(), &locks).await;
+                found.map(|it| it.map(Arc::new)).map_err(|it| io::Error::other(it.clause()))
+            };
+            limits.baseline = self.baseline.get_or_try_init(looking).await?.clone();
             if let Some(baseline) = &limits.baseline {
                 limits.head = baseline.head().await;
             }

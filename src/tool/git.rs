@@ -8,6 +8,7 @@ pub(super) mod brought;
 pub mod checkout;
 pub mod gate;
 pub mod head;
+pub(super) mod held;
 
 mod clone;
 mod glance;
@@ -58,6 +59,12 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// A clause for the model and the user.
+    pub(super) fn clause(&self) -> String {
+        let said = self.say();
+        said.strip_prefix("git: ").unwrap_or(&said).trim_end_matches('.').to_owned()
+    }
+
     /// A sentence for the model and the user.
     pub fn say(&self) -> String {
         match self {

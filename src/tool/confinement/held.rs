@@ -2,7 +2,7 @@
 //! when git checks them out, outside of the sandbox too. So the user is told of them.
 
 use super::limits::Limits;
-use crate::tool::git::brought::REPLACED;
+use crate::tool::git::held::Held;
 use std::path::Path;
 
 /// The most contents that are named.
@@ -16,14 +16,16 @@ impl Limits {
         if self.seen.borrow().store == store {
             return None;
         }
-        let held = baseline.held(&store, root, &self.locks).await;
-        let mut new: Vec<(String, String)> = Vec::new();
+        let all = baseline.held(&store, root, &self.locks).await;
+        let (mut contents, mut replaced) = (all.contents, all.replaced);
+        let mut is_cut = all.is_cut;
         self.seen.send_modify(|it| {
             it.store = store;
-            new.extend(held.into_iter().filter(|one| it.told.insert(one.clone())));
+            let told = &mut it.told;
+            contents.retain(|one| told.insert((one.path.clone(), one.id.clone())));
+            replaced.retain(|one| told.insert((one.shown.clone(), one.id.clone())));
+            is_cut &= told.insert((String::new(), String::new()));
         });
-        let (replaced, contents): (Vec<_>, Vec<_>) =
-            new.into_iter().partition(|it| it.0.starts_with(REPLACED));
         let told = [
             (
                 contents,
@@ -38,15 +40,20 @@ impl Limits {
             ),
         ];
         let told = told.iter().filter(|it| !it.0.is_empty());
-        let told: Vec<String> =
-            told.map(|(all, head, tail)| format!("{head}: {}.{tail}", listed(all))).collect();
+        let told = told.map(|(all, head, tail)| format!("{head}: {}.{tail}", listed(all)));
+        let cut = is_cut.then(|| {
+            "Git did not tell the contents of all new commits in time. Look at the branches that commands have made \
+             before you check them out."
+                .to_owned()
+        });
+        let told: Vec<String> = told.chain(cut).collect();
         (!told.is_empty()).then(|| told.join(" "))
     }
 }
 
 /// The commands that show these contents.
-fn listed(all: &[(String, String)]) -> String {
-    let show = |it: &(String, String)| format!("`git show {}`", it.0.escape_debug());
+fn listed(all: &[Held]) -> String {
+    let show = |it: &Held| format!("`git show {}`", it.shown.escape_debug());
     let named: Vec<String> = all.iter().take(SHOWN).map(show).collect();
     let more = match all.len().saturating_sub(SHOWN) {
         0 => String::new(),

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) store: Store,
-    /// The contents of which the user was told: the name of each, and the id of its content.
+    /// The contents of which the user was told: the path of each, and the id of its content.
     pub(super) told: BTreeSet<(String, String)>,
 }
 
@@ -91,7 +91,7 @@ impl Limits {
         }
     }
 
-    /// A sentence for the user about programs that the command has put into the list of a rebase.
+    /// A sentence for the user about programs that the command has put into the list of a rebase, and about patches.
     pub(in crate::tool) fn rebased(&self) -> Option<String> {
         let new = self.places.as_ref()?.rebased();
         let show = |it: &String| {
@@ -104,8 +104,9 @@ impl Limits {
         (!new.is_empty()).then(|| {
             format!(
                 "A command has put programs into the list of a rebase that waits, or into the state of a rebase, a \
-                 cherry-pick or a revert: {}{more}. Git runs them when you continue or skip. `git rebase --edit-todo` \
-                 shows the list; the state is in `.git/rebase-merge` and `.git/sequencer`.",
+                 cherry-pick or a revert, or patches of files that commands may not write: {}{more}. Git runs and \
+                 applies them when you continue or skip. `git rebase --edit-todo` shows the list; the state is in \
+                 `.git/rebase-merge`, `.git/sequencer` and `.git/rebase-apply`.",
                 named.join(", ")
             )
         })

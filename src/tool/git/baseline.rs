@@ -3,7 +3,7 @@
 
 use super::brought::{REPLACED, noted};
 use super::checkout::Checkout;
-use super::{common_of, top};
+use super::{Failure, bounded, common_of, top};
 use crate::reach::Locks;
 use crate::regular::direct;
 use crate::tool::{Stamp, disk};
@@ -21,11 +21,6 @@ pub(in crate::tool) const LARGEST: u64 = 4_000_000;
 /// The most versions of a file with which its beginning is compared.
 const VERSIONS: usize = 50;
 
-/// The most new references whose files are looked at.
-const REFERENCES: usize = 30;
-/// The most new commits without a reference whose files are looked at.
-const COMMITS: usize = 100;
-
 /// The content of a file, or the target of a link.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::tool) struct Blob {
@@ -39,9 +34,9 @@ pub(in crate::tool) type Blobs = BTreeMap<PathBuf, BTreeSet<Blob>>;
 /// The references of a repository by their names, and a mark of its index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::tool) struct Store {
-    refs: BTreeMap<String, String>,
-    /// What may be names of commits in the files of work that is not done, and in those of git's last step.
-    noted: BTreeSet<String>,
+    pub(super) refs: BTreeMap<String, String>,
+    /// What may be names of commits in git's notes (see `noted`).
+    pub(super) noted: BTreeSet<String>,
     index: Stamp,
 }
 
@@ -52,33 +47,43 @@ pub(in crate::tool) struct Baseline {
     /// The locked files that the index had.
     pub(super) staged: Blobs,
     /// The references by which git reads other objects in place of the repository's.
-    replaced: BTreeMap<String, String>,
-    /// The commits of work that was not done, and of git's last step.
-    noted: BTreeSet<String>,
+    pub(super) replaced: BTreeMap<String, String>,
+    /// What may have been names of commits in git's notes.
+    pub(super) noted: BTreeSet<String>,
 }
 
 impl Baseline {
     /// `None` if the root is not in a repository that was found safe. `common` is the folder of the repository if the
-    /// root is a worktree of it.
+    /// root is a worktree of it. The error says that git does not end in time: then nobody knows what the repository held.
     pub(in crate::tool) async fn new(
         root: &Path,
         common: Option<&Path>,
         locks: &Locks,
-    ) -> Option<Baseline> {
-        let top = top(root).to_owned();
-        let mark = top.join(".git");
-        let git_dir = match common {
-            Some(_) if top == root => {
-                let text = crate::regular::read_to_string(&mark).ok()?;
-                root.join(text.strip_prefix("gitdir: ")?.trim_end()).canonicalize().ok()?
-            }
-            _ if mark.symlink_metadata().is_ok_and(|it| it.is_dir()) => mark,
-            _ => return None,
+    ) -> Result<Option<Baseline>, Failure> {
+        let Some((git_dir, top)) = place(root, common) else { return Ok(None) };
+        if let Some(why) = bounded::stalled([&git_dir, &common_of(&git_dir)]) {
+            return Err(Failure::Refused(why));
+        }
+        match Baseline::at(git_dir, top, root, locks).await {
+            Ok(it) => Ok(Some(it)),
+            Err(Failure::Slow) => Err(Failure::Slow),
+            Err(_) => Ok(None),
+        }
+    }
+
+    async fn at(
+        git_dir: PathBuf,
+        top: PathBuf,
+        root: &Path,
+        locks: &Locks,
+    ) -> Result<Baseline, Failure> {
+        let checkout = Checkout::new(git_dir, top, WAIT).await?;
+        checkout.run(["rev-parse", "--git-dir"], WAIT).await?;
+        let listed = match checkout.run(["show-ref", "--head", "--dereference"], WAIT).await {
+            Err(Failure::Slow) => return Err(Failure::Slow),
+            listed => listed.unwrap_or_default(),
         };
-        let checkout = Checkout::new(git_dir, top, WAIT).await.ok()?;
-        checkout.run(["rev-parse", "--git-dir"], WAIT).await.ok()?;
-        let listed = checkout.run(["show-ref", "--head", "--dereference"], WAIT).await;
-        let listed = String::from_utf8_lossy(&listed.unwrap_or_default()).into_owned();
+        let listed = String::from_utf8_lossy(&listed).into_owned();
         let names: BTreeSet<&str> =
             listed.lines().filter_map(|it| it.split_once(' ')).map(|it| it.1).collect();
         // the commit of a tag follows in a line of its own; a command can change the tag
@@ -97,7 +102,7 @@ impl Baseline {
                 it.staged.entry(path).or_default().insert(blob);
             }
         }
-        Some(it)
+        Ok(it)
     }
 
     /// The folder of the repository, or what it has for this worktree.
@@ -147,98 +152,6 @@ impl Baseline {
         let index = disk::stamp(&self.checkout.git_dir.join("index"));
         let noted = named(&self.checkout);
         Store { refs: text.lines().filter_map(pair).collect(), noted, index }
-    }
-
-    /// The locked files for which branches, tags and the index have a content that the repository did not hold for the
-    /// path before the conversation, and that is not on disk: for each, the name by which git shows it, and the id of
-    /// its content. Also the objects that git reads in place of others since.
-    pub(in crate::tool) async fn held(
-        &self,
-        store: &Store,
-        root: &Path,
-        locks: &Locks,
-    ) -> BTreeSet<(String, String)> {
-        let mut all: Vec<(PathBuf, Blob, String)> = Vec::new();
-        for (path, blob, _) in self.entries(&[]).await {
-            all.push((path, blob, String::new()));
-        }
-        let is_own = |it: &str| {
-            !it.starts_with("refs/remotes/") && !it.ends_with("^{}") && !it.starts_with(REPLACED)
-        };
-        let is_old = |id: &str| self.tips.split(|it| *it == b'\n').any(|it| it == id.as_bytes());
-        // for a tag, its commit counts
-        let commit = |it: (&String, &String)| {
-            store.refs.get(&format!("{}^{{}}", it.0)).unwrap_or(it.1).clone()
-        };
-        let new = store.refs.iter().filter(|it| is_own(it.0) && !is_old(&commit(*it)));
-        for (name, id) in new.take(REFERENCES) {
-            let tree = ["ls-tree", "-r", "-z", "--full-tree", id];
-            let listed = self.checkout.run(tree, WAIT).await.unwrap_or_default();
-            let name = name.strip_prefix("refs/heads/").unwrap_or(name);
-            let tree = self.tree(&listed).into_iter();
-            all.extend(tree.map(|(path, blob)| (path, blob, name.to_owned())));
-        }
-        for id in self.unknown(store).await {
-            let tree = ["ls-tree", "-r", "-z", "--full-tree", &id];
-            let listed = self.checkout.run(tree, WAIT).await.unwrap_or_default();
-            let tree = self.tree(&listed).into_iter();
-            all.extend(tree.map(|(path, blob)| (path, blob, id.clone())));
-        }
-        let is_locked = |path: &Path| {
-            let below = path.strip_prefix(root).ok().and_then(Path::to_str);
-            below.is_some_and(|it| locks.unit(it).is_some())
-        };
-        all.retain(|it| is_locked(&it.0));
-        let replaced = store.refs.iter().filter(|it| it.0.starts_with(REPLACED));
-        let mut held: BTreeSet<(String, String)> = replaced
-            .filter(|it| self.replaced.get(it.0) != Some(it.1))
-            .map(|it| (it.0.clone(), it.1.clone()))
-            .collect();
-        for (path, blob, name) in all {
-            let is_on_disk = match content(&path) {
-                Some((is_link, bytes)) => {
-                    is_link == blob.is_link && self.id(bytes).await.as_deref() == Some(&blob.id)
-                }
-                None => false,
-            };
-            let is_known =
-                async || self.blobs(&path).await.get(&path).is_some_and(|it| it.contains(&blob));
-            if !is_on_disk && !is_known().await {
-                let shown = self.name(&path).map(|it| format!("{name}:{it}"));
-                held.extend(shown.map(|it| (it, blob.id)));
-            }
-        }
-        held
-    }
-
-    /// The commits that only the files of work that is not done and of git's last step name, and that are new. Git makes
-    /// files of the third parent of a stash too.
-    async fn unknown(&self, store: &Store) -> BTreeSet<String> {
-        let new = store.noted.difference(&self.noted);
-        let words: Vec<&String> = new.chain(store.refs.get("refs/stash")).collect();
-        if words.is_empty() {
-            return BTreeSet::new();
-        }
-        let ends = ["^{commit}\n", "^3^{commit}\n"];
-        let asked: String =
-            words.iter().flat_map(|it| ends.iter().flat_map(|end| [it.as_str(), *end])).collect();
-        let check = ["cat-file", "--batch-check"];
-        let listed = self.checkout.fed(&check, asked.into_bytes(), WAIT).await.unwrap_or_default();
-        let listed = String::from_utf8_lossy(&listed).into_owned();
-        let commits = listed.lines().filter_map(|it| it.split_once(" commit ")).map(|it| it.0);
-        let is_named = |id: &&str| store.refs.values().any(|it| it == id);
-        let mut commits: BTreeSet<String> =
-            commits.filter(|it| !is_named(it)).map(str::to_owned).collect();
-        // those that the repository held have no contents that are new
-        let tips = String::from_utf8_lossy(&self.tips);
-        let old = tips.lines().map(|it| format!("^{it}\n"));
-        let asked: String = commits.iter().map(|it| format!("{it}\n")).chain(old).collect();
-        if let Ok(listed) = self.checkout.fed(&["rev-list", "--stdin"], asked.into(), WAIT).await {
-            let listed = String::from_utf8_lossy(&listed).into_owned();
-            let new: BTreeSet<&str> = listed.lines().collect();
-            commits.retain(|it| new.contains(it.as_str()));
-        }
-        commits.into_iter().take(COMMITS).collect()
     }
 
     /// The files of a tree, as git lists it.
@@ -324,7 +237,7 @@ impl Baseline {
     }
 
     /// The entries of the index, and whether git expects the file of each on disk.
-    async fn entries(&self, names: &[&str]) -> Vec<(PathBuf, Blob, bool)> {
+    pub(super) async fn entries(&self, names: &[&str]) -> Vec<(PathBuf, Blob, bool)> {
         let list = ["--literal-pathspecs", "ls-files", "-z", "-t", "--stage", "--"];
         let listed = self.checkout.run([&list, names].concat(), WAIT).await.unwrap_or_default();
         let entry = |it: &[u8]| {
@@ -342,7 +255,23 @@ impl Baseline {
     }
 }
 
-/// What may be names of commits in the files of work that is not done, and in those of git's last step.
+/// The folder of the repository, or of its part for this worktree, and the top of the working tree. `None` if that is not
+/// as git makes it.
+fn place(root: &Path, common: Option<&Path>) -> Option<(PathBuf, PathBuf)> {
+    let top = top(root).to_owned();
+    let mark = top.join(".git");
+    let git_dir = match common {
+        Some(_) if top == root => {
+            let text = crate::regular::read_to_string(&mark).ok()?;
+            root.join(text.strip_prefix("gitdir: ")?.trim_end()).canonicalize().ok()?
+        }
+        _ if mark.symlink_metadata().is_ok_and(|it| it.is_dir()) => mark,
+        _ => return None,
+    };
+    Some((git_dir, top))
+}
+
+/// What may be names of commits in git's notes.
 fn named(checkout: &Checkout) -> BTreeSet<String> {
     let folder = &checkout.git_dir;
     noted(folder).into_iter().chain(noted(&common_of(folder))).collect()
@@ -375,7 +304,7 @@ pub(in crate::tool) fn content(path: &Path) -> Option<(bool, Vec<u8>)> {
 
 impl Blob {
     /// `None` for what is neither a file nor a link.
-    fn of(mode: &str, id: &str) -> Option<Blob> {
+    pub(super) fn of(mode: &str, id: &str) -> Option<Blob> {
         let is_link = mode == "120000";
         (is_link || mode.starts_with("100")).then(|| Blob { is_link, id: id.to_owned() })
     }

@@ -229,9 +229,21 @@ fn is_head(name: &[u8]) -> bool {
     name.contains(&b'_') && name.iter().all(|it| it.is_ascii_uppercase() || *it == b'_')
 }
 
-/// The commits that are named by work that is not done, or by the last step of git.
+/// What may be names of commits in git's notes: in the files of work that is not done and of git's last step, in what was
+/// checked out before (the reflogs, but for those of remotes), and in what other worktrees have of all that.
 pub(super) fn noted(common: &Path) -> BTreeSet<String> {
-    files(common).into_iter().flat_map(|it| words(&it)).collect()
+    let trees = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
+    let folders = trees.map(|it| it.path()).chain([common.to_owned()]);
+    let mut all = Vec::new();
+    for it in folders {
+        all.extend(files(&it));
+        all.push(it.join("HEAD"));
+        let mut logs = BTreeMap::new();
+        below(&it.join("logs"), LEVELS, &mut logs);
+        let remotes = it.join("logs/refs/remotes");
+        all.extend(logs.into_keys().filter(|it| !it.starts_with(&remotes)));
+    }
+    all.iter().flat_map(|it| words(it)).collect()
 }
 
 /// The words of a file that may be names of commits.

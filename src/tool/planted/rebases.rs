@@ -1,12 +1,15 @@
-//! What rebases, cherry-picks and reverts that wait for the user have noted. If the user goes on with one, git runs the
-//! programs that it names.
+//! What rebases, cherry-picks, reverts and series of patches that wait for the user have noted. If the user goes on with
+//! one, git runs the programs that it names, and makes files of its patches.
 
 use super::Places;
 use super::repositories::trees;
+use crate::reach::Locks;
 use crate::regular;
-use crate::tool::git::folder_of;
+use crate::tool::git::{bounded, folder_of};
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
+use std::collections::hash_map::DefaultHasher;
+use std::fs::{self, OpenOptions};
+use std::hash::{Hash, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -16,18 +19,27 @@ const LIST: &str = "rebase-merge/git-rebase-todo";
 /// a slash git runs a program of the project: `git-merge-x/y` for `x/y`.
 const STRATEGY: &str = "rebase-merge/strategy";
 const SETTINGS: &str = "sequencer/opts";
+/// The folder of `git am` and of some rebases. The patches in it have numbers for names; the file has options for each.
+const PATCHES: &str = "rebase-apply";
+const OPTIONS: &str = "rebase-apply/apply-opt";
+/// What stands before the hash of a content. It is never shown.
+const MARK: char = '\0';
 /// The most bytes of a list that are read.
 const LARGEST: u64 = 4_000_000;
 /// What stands for the rest of a longer list.
 const REST: &str = "(the list is too long to be read)";
 
 impl Places {
-    /// The lines of these lists that run programs and that are new since the command began. Blocks.
+    /// The lines of these lists that run programs and the patches of locked files that are new since the command began.
+    /// Blocks.
     pub(in crate::tool) fn rebased(&self) -> Vec<String> {
-        self.listing().difference(&self.listed).cloned().collect()
+        let now = self.listing();
+        let shown = |it: &String| it.split(MARK).next().unwrap_or_default().to_owned();
+        let new: BTreeSet<String> = now.difference(&self.listed).map(shown).collect();
+        new.into_iter().collect()
     }
 
-    /// The lines of these lists that run programs, and the strategies that are programs.
+    /// The lines of these lists that run programs, the strategies that are programs, and the patches of locked files.
     pub(super) fn listing(&self) -> BTreeSet<String> {
         let nested = self.nested.trees().iter().filter_map(|it| folder_of(it));
         let folders: BTreeSet<_> =
@@ -35,7 +47,8 @@ impl Places {
         let all = folders.iter().flat_map(|it| trees(it).chain([it.clone()]));
         let programs = |it: PathBuf| {
             let strategies = [strategy(&it.join(STRATEGY)), strategy_of(&it.join(SETTINGS))];
-            programs(&it.join(LIST)).into_iter().chain(strategies.into_iter().flatten())
+            let strategies = strategies.into_iter().flatten();
+            programs(&it.join(LIST)).into_iter().chain(strategies).chain(patches(&it, &self.locks))
         };
         all.flat_map(programs).collect()
     }
@@ -71,4 +84,61 @@ fn text(file: &Path) -> String {
         Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(_) => String::new(),
     }
+}
+
+/// The patches in the folder of a repository that change locked files, and options by which they may change others than
+/// they name.
+fn patches(git: &Path, locks: &Locks) -> Vec<String> {
+    let mut found = Vec::new();
+    for it in fs::read_dir(git.join(PATCHES)).into_iter().flatten().flatten() {
+        let name = it.file_name().to_string_lossy().into_owned();
+        if !name.bytes().all(|it| it.is_ascii_digit()) {
+            continue;
+        }
+        let text = text(&it.path());
+        let mut hash = DefaultHasher::new();
+        text.hash(&mut hash);
+        let hash = hash.finish();
+        // the patch may lie below a folder for git, or above one
+        let is_locked = |path: &String| {
+            let mut parts = path.match_indices('/').map(|it| &path[it.0 + 1..]);
+            locks.unit(path).is_some() || parts.any(|it| locks.unit(it).is_some())
+        };
+        let what = match changed(&text) {
+            Some(paths) => paths.into_iter().filter(is_locked).collect::<Vec<_>>().join(", "),
+            None => "files that git does not tell".to_owned(),
+        };
+        if !what.is_empty() {
+            found.push(format!("patch {name} of {what}{MARK}{hash}"));
+        }
+    }
+    let options = text(&git.join(OPTIONS));
+    let is_leading = ["-p", "--directory", "--include"].iter().any(|it| options.contains(it));
+    let shown = options.trim().replace('\'', "");
+    found.extend(is_leading.then(|| format!("patches with {shown}")));
+    found
+}
+
+/// The paths that a patch in a mail changes, as git reads it. `None` if git reads none.
+fn changed(mail: &str) -> Option<BTreeSet<String>> {
+    let folder = tempfile::tempdir().ok()?;
+    let (message, decoded) = (folder.path().join("message"), folder.path().join("patch"));
+    let mut reading = bounded::git();
+    reading.arg("mailinfo").args([&message, &decoded]).current_dir(folder.path());
+    let read = bounded::fed(&mut reading, mail.as_bytes().to_vec()).ok()?;
+    let decoded = if read.status.success() { text(&decoded) } else { String::new() };
+    let mut paths = BTreeSet::new();
+    let mut is_read = false;
+    for it in [mail, &decoded] {
+        for direction in [&[][..], &["-R"]] {
+            let mut counting = bounded::git();
+            counting.args(["apply", "--numstat", "-z"]).args(direction).current_dir(folder.path());
+            let said = bounded::fed(&mut counting, it.as_bytes().to_vec()).ok()?;
+            is_read |= said.status.success();
+            let said = String::from_utf8_lossy(&said.stdout).into_owned();
+            let entries = said.split('\0').filter_map(|it| it.splitn(3, '\t').nth(2));
+            paths.extend(entries.map(str::to_owned));
+        }
+    }
+    is_read.then_some(paths)
 }

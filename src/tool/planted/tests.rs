@@ -195,7 +195,7 @@ fn a_file_of_the_repository_that_is_being_written_stays_as_long_as_it_grows() {
     );
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let baseline =
-        runtime.block_on(Baseline::new(&room.path(""), None, &Locks::new())).map(Arc::new);
+        runtime.block_on(Baseline::new(&room.path(""), None, &Locks::new())).unwrap().map(Arc::new);
     let workspace = Arc::new(Disk { root: room.path(""), is_apart: false });
     let places = Places::new(&room.path(""), None);
     let mut watch = places.watch(workspace, baseline, None, &Arc::default()).unwrap();

@@ -225,6 +225,116 @@ fn the_user_is_told_of_locked_contents_in_commits_that_only_the_state_of_git_nam
     assert_eq!(scene.nvim.transcript().matches("`git show ").count(), before);
 }
 
+/// What the user is told by commands that show contents.
+fn shown(scene: &Scene) -> Vec<String> {
+    let text = scene.nvim.transcript();
+    text.split("`git show ").skip(1).filter_map(|it| Some(it.split('`').next()?.to_owned())).collect()
+}
+
+#[test]
+fn a_branch_with_a_locked_file_is_not_hidden_behind_many_others() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    run(&scene, "true");
+    // each branch has a content of its own for files that are locked and less dangerous, the last one the evil file too
+    let script = "export GIT_INDEX_FILE=$TMPDIR/index; git read-tree main; H=$(git rev-parse main)
+        put() { git update-index --add --cacheinfo 100644,$(echo $1 | git hash-object -w --stdin),$2; }
+        on() { git update-ref refs/heads/$1 $(git commit-tree $(git write-tree) -p $H -m $1); }
+        for n in {1..40}; do put $n AGENTS.md; put $n .mcp.json; put $n .github/workflows/a.yml; on a$n; done
+        put evil .envrc; on zz\n";
+    run(&scene, script);
+    scene.nvim.wait_transcript("Git has new contents for files that commands may not write");
+    let shown = shown(&scene);
+    assert_eq!(shown[0], "zz:.envrc", "{shown:?}");
+    let first: Vec<&str> = shown[..4].iter().filter_map(|it| Some(it.split_once(':')?.1)).collect();
+    for path in ["AGENTS.md", ".mcp.json", ".github/workflows/a.yml"] {
+        assert!(first.contains(&path), "{shown:?}");
+    }
+    scene.nvim.wait_transcript("more");
+}
+
+/// Ways by which a commit `$E` comes into a working tree of the user's: what another working tree has checked out, and what
+/// was checked out before. A commit between two others is no tip of anything.
+const VISITED: [&str; 5] = [
+    "echo $E > .git/worktrees/beside/HEAD",
+    "printf '%040d %s a <a@a> 1 +0000\tcheckout: moving from %s to main\n' 0 $E $E >> .git/logs/HEAD",
+    "printf '%040d %s a <a@a> 1 +0000\tcommit: x\n' 0 $E >> .git/logs/refs/heads/main",
+    "printf '%040d %s a <a@a> 1 +0000\tcheckout: moving from %s to main\n' 0 $E $E >> .git/worktrees/beside/logs/HEAD",
+    "git update-ref refs/heads/x$RANDOM $(git commit-tree -p $E $(git rev-parse main^{tree}) -m x)",
+];
+
+#[test]
+fn the_user_is_told_of_locked_contents_in_other_worktrees_reflogs_and_commits_between_others() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    bash(&scene, "git worktree add -q --detach ../beside main");
+    run(&scene, "git reset -q --soft HEAD");
+    for (n, way) in VISITED.iter().enumerate() {
+        let evil = EVIL.replace("echo evil |", &format!("echo visited{n} |"));
+        run(&scene, &format!("{evil}{way}\n"));
+        let id = bash(&scene, &format!("echo visited{n} | git hash-object --stdin"));
+        let is_told = shown(&scene).iter().any(|it| bash(&scene, &format!("git rev-parse {it}")) == id);
+        assert!(is_told, "{way}: {}", scene.nvim.transcript());
+    }
+}
+
+#[test]
+fn the_user_is_told_of_patches_of_locked_files_that_wait() {
+    if !is_full() {
+        return;
+    }
+    let scene = start();
+    // a series of patches of the user's that stops at its first one
+    bash(
+        &scene,
+        "git config commit.gpgSign false; git checkout -q -b topic; echo 1 > one; git add one; git commit -qm one
+        echo 2 > two; git add two; git commit -qm two; git format-patch -q -o ../patches main; git checkout -q main
+        echo other > one; git add one; git commit -qm other; git am ../patches/*.patch",
+    );
+    assert!(scene.nvim.setup.path(".git/rebase-apply/0002").exists());
+    run(&scene, "git status");
+    let is_told = |what: &str| scene.nvim.transcript().contains(what);
+    assert!(!is_told("A command has put"), "{}", scene.nvim.transcript());
+    let patch = "cd .git/rebase-apply
+        { sed -n '1,/^$/p' 0002; printf -- '---\n .envrc | 1 +\n\ndiff --git a/.envrc b/.envrc\nnew file mode 100644\n--- /dev/null\n+++ b/.envrc\n@@ -0,0 +1 @@\n+touch ran\n-- \n2\n'; } > $TMPDIR/p";
+    run(&scene, &format!("{patch}; cat $TMPDIR/p > 0002"));
+    scene.nvim.wait_transcript("`patch 0002 of .envrc`");
+    // an encoded mail
+    let encoded = "{ sed -n '1,/^$/p' $TMPDIR/p | sed '$d'; printf 'Content-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: base64\n\n'
+        sed '1,/^$/d' $TMPDIR/p | sed 's/touch/printf/' | base64; } > 0003; echo 3 > last";
+    run(&scene, &format!("{patch}; {encoded}"));
+    scene.nvim.wait_transcript("`patch 0003 of .envrc`");
+    run(&scene, "echo \" '--directory=.vscode'\" > .git/rebase-apply/apply-opt");
+    scene.nvim.wait_transcript("`patches with --directory=.vscode`");
+}
+
+#[test]
+fn no_command_begins_while_a_pipe_keeps_git_from_telling_what_the_repository_holds() {
+    if !is_full() {
+        return;
+    }
+    for file in ["refs/heads/waits", "packed-refs", "logs/HEAD"] {
+        let scene = start();
+        bash(&scene, &format!("rm -f .git/{file}; mkfifo .git/{file}"));
+        if file == "logs/HEAD" {
+            // git does not read it
+            run(&scene, "true");
+            continue;
+        }
+        let line = json!({ "command": "echo b; echo evil > .envrc" });
+        let (said, _) = call(&scene, "shell", line, "");
+        assert!(said.contains(&format!(".git/{file}` is a pipe")), "{file}: {said}");
+        bash(&scene, &format!("rm .git/{file}"));
+        // the first command that begins knows what the repository held
+        run(&scene, &format!("{EVIL}git update-ref refs/heads/evil $E\n"));
+        scene.nvim.wait_transcript("`git show evil:.envrc`");
+    }
+}
+
 #[test]
 fn a_pipe_that_git_would_read_ends_the_command_and_the_user_is_told_which_one() {
     if !is_full() {
