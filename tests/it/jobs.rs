@@ -150,6 +150,38 @@ fn in_auto_mode_input_to_a_sandboxed_job_is_sent_unless_a_rule_denies_it() {
 }
 
 #[test]
+fn input_to_a_job_is_judged_as_the_program_of_the_job_reads_it() {
+    if !crate::kit::sandbox::is_full() {
+        return;
+    }
+    let rules = "{ { deny = 'shell', command = 'touch' } }";
+    let config = format!("{{ mode = 'auto', permissions = {rules} }}");
+    let scene = Scene::start(|it| it.config(&config));
+    let send =
+        |job: u32, text: &str| call(&scene, "job_input", json!({ "id": job, "text": text }), ONCE);
+    let reads = |job: u32, text: &str| {
+        let mut said = String::new();
+        while !said.contains(text) {
+            let read = json!({ "action": "read", "id": job, "wait_s": 600 });
+            said += &call(&scene, "job", read, "").0;
+        }
+    };
+    // a language that runs programs
+    let (_, was_asked) = call(&scene, "shell", background("echo ready; python3 -u -i"), ONCE);
+    assert!(!was_asked);
+    assert!(!send(1, "print('hel' + 'lo')\n").1);
+    reads(1, "hello");
+    let (said, was_asked) = send(1, "import os; os.system('touch ran')\n");
+    assert!(said.starts_with("Not run. A permission rule denies") && !was_asked, "{said}");
+    // a shell, which gets a line in pieces
+    call(&scene, "shell", background("echo ready; sh"), ONCE);
+    assert!(!send(2, "echo fir''st; tou").1);
+    let (said, _) = send(2, "ch ran\n");
+    assert!(said.contains("A permission rule denies `touch ran`"), "{said}");
+    assert!(!scene.nvim.setup.path("ran").exists());
+}
+
+#[test]
 fn the_end_of_a_job_is_told_at_once_to_the_user_and_once_to_the_model() {
     let scene = Scene::start(|it| it);
     start(&scene, WAITER);
