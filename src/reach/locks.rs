@@ -152,7 +152,10 @@ impl Locks {
     #[must_use]
     pub fn naming(mut self, paths: &[Vec<String>]) -> Locks {
         for it in paths {
-            self.add(Locked { pattern: exactly(it), names: it.clone(), why: NAMED_WHY });
+            let has_star = it.iter().any(|it| it.contains('*'));
+            let stars = || it.iter().map(|it| Pattern::new(&folded(it))).collect();
+            let pattern = if has_star { stars() } else { exactly(it) };
+            self.add(Locked { pattern, names: it.clone(), why: NAMED_WHY });
         }
         self
     }

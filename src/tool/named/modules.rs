@@ -2,10 +2,19 @@
 //! in which it runs before it looks elsewhere, also for the modules of its own library that the module imports.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
-/// Endings of a module's file, and the files in its folder that run.
-const ENDINGS: [&str; 4] = [".py", ".pyc", ".so", ".abi3.so"];
+/// Endings of a module's file, and the files in its folder that run. `*` stands for the version of Python and the machine:
+/// `.cpython-312-x86_64-linux-gnu.so`.
+const ENDINGS: [&str; 4] = [".py", ".pyc", ".so", ".*.so"];
 const INNER: [&str; 2] = ["__init__.py", "__main__.py"];
+/// Folders of virtual environments, of which `python` may be the one that runs.
+const ENVIRONMENTS: [&str; 3] = [".venv", "env", "venv"];
+/// The folders in which the versions of Python keep packages, below each of these.
+const PREFIXES: [&str; 2] = ["/usr", "/usr/local"];
+/// The most packages of the machine that a module is taken to import.
+const MOST: usize = 2_000;
 /// Modules of Python's own library that tools import.
 const LIBRARY: &str = "__future__ _collections_abc _weakrefset abc argparse ast asyncio base64 bisect builtins bz2 codecs \
     collections colorsys concurrent configparser contextlib contextvars copy copyreg csv ctypes dataclasses datetime decimal \
@@ -28,6 +37,7 @@ pub(super) fn named(text: &str) -> BTreeSet<String> {
     };
     let mut all = BTreeSet::new();
     let Some(first) = words.iter().position(|it| is_python(it)) else { return all };
+    let own = words[first].rsplit_once("/bin/").map(|it| it.0);
     for (at, word) in words.iter().enumerate().skip(first) {
         let Some(letters) = word.strip_prefix('-').filter(|it| !it.starts_with('-')) else {
             continue;
@@ -39,14 +49,41 @@ pub(super) fn named(text: &str) -> BTreeSet<String> {
         let is_letter = before.bytes().all(|it| it.is_ascii_alphabetic());
         if let Some(module) = module.filter(|it| is_letter && is_module(it)) {
             add(&mut all, module);
+            packaged(&mut all, module, own);
         }
     }
     if !all.is_empty() {
         for it in LIBRARY.split_whitespace() {
             all.extend([format!("{it}.py"), format!("{it}/__init__.py")]);
         }
+        for it in installed().into_iter().take(MOST) {
+            let endings = [".py", ".so", ".*.so", "/__init__.py"];
+            all.extend(endings.map(|ending| format!("{it}{ending}")));
+        }
     }
     all
+}
+
+/// Adds the places of a module among the packages of virtual environments in the project.
+fn packaged(all: &mut BTreeSet<String>, module: &str, own: Option<&str>) {
+    let first = module.split('.').next().unwrap_or(module);
+    for it in ENVIRONMENTS.into_iter().chain(own.filter(|it| !it.is_empty())) {
+        let folder = format!("{it}/lib/*/site-packages/{first}");
+        all.extend(ENDINGS.map(|ending| format!("{folder}{ending}")));
+        all.insert(folder);
+    }
+}
+
+/// The names of the packages of this machine and this user. A tool may import each of them.
+fn installed() -> BTreeSet<String> {
+    let entries = |it: &Path| fs::read_dir(it).into_iter().flatten().flatten();
+    let home = env::var_os("HOME").map(|it| PathBuf::from(it).join(".local"));
+    let folders = PREFIXES.iter().map(PathBuf::from).chain(home).map(|it| it.join("lib"));
+    let versions = folders.flat_map(|it| entries(&it).map(|it| it.path()).collect::<Vec<_>>());
+    let places = versions.flat_map(|it| ["dist-packages", "site-packages"].map(|of| it.join(of)));
+    let names = places.flat_map(|it| entries(&it).map(|it| it.file_name()).collect::<Vec<_>>());
+    let name = |it: String| it.split('.').next().map(str::to_owned).filter(|it| is_module(it));
+    names.filter_map(|it| name(it.into_string().ok()?)).collect()
 }
 
 fn is_module(word: &str) -> bool {
@@ -82,6 +119,9 @@ mod tests {
             ("python3 -m s.m", "s/m.py"),
             ("python3 -m s.m", "s/__init__.py"),
             ("python3 -m s.m", "s.py"),
+            ("python3 -m nbstripout", "nbstripout.*.so"),
+            ("python -m nbstripout", ".venv/lib/*/site-packages/nbstripout"),
+            ("tools/py/bin/python -m s.m", "tools/py/lib/*/site-packages/s.py"),
             ("sh -c 'cd x; python -Bm a.b.c --x'", "a/b/c/__main__.py"),
             ("python -ma", "a.py"),
         ] {
