@@ -1,10 +1,10 @@
 //! The program's entry point. The editor starts the program as its RPC child. The first argument may select another
 //! task, such as `run`.
 
+use caliban::site::places;
 use caliban::tool::environment::{self, Secrets};
 use caliban::tool::git::gate;
 use caliban::web::{markdown, proxy};
-use caliban::site::places;
 use caliban::{leash, pdf, run, sandbox, supervisor};
 use std::io::Write;
 use std::path::Path;

@@ -354,9 +354,8 @@ impl Rule {
         // the last word alone is no command of a program that needs arguments: `npx eslint rm`
         let is_idle = program.are_arguments && wanted.first().is_some_and(|it| is_idle(it));
         let end = words.len().saturating_sub(usize::from(is_idle));
-        let mut parts = (0..end)
-            .map(|at| &words[at..words.len().min(at + WIDTH)])
-            .filter(|it| is_meant(it));
+        let mut parts =
+            (0..end).map(|at| &words[at..words.len().min(at + WIDTH)]).filter(|it| is_meant(it));
         let shown = |it: &[Word]| format!("{} … {}", program.name, shown(&it[..it.len().min(2)]));
         let surety = if program.is_sure { Surety::Inner } else { Surety::Guess };
         parts.next().map(|it| self.against(Fit::Sure, surety, shown(it)))

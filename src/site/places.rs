@@ -60,7 +60,8 @@ pub fn reach(root: &Path) -> Reach {
     let skills = home.iter().flat_map(|home| USERS.iter().map(|it| home.join(it)));
     let skills: Vec<PathBuf> = skills.collect();
     // everything around the project or the home folder would become a secret
-    let is_around = |it: &Path| root.starts_with(it) || home.as_deref().is_some_and(|of| of.starts_with(it));
+    let is_around =
+        |it: &Path| root.starts_with(it) || home.as_deref().is_some_and(|of| of.starts_with(it));
     let moved: Vec<_> = moved::places().into_iter().filter(|it| !is_around(&it.0)).collect();
     let home = home.map(|it| (it, "~".to_owned()));
     let bases = BASES.map(|(variable, name)| (base(variable, name), name.to_owned()));

@@ -73,12 +73,7 @@ pub(super) fn found(home: &Path, root: &Path, reach: &Reach) -> Vec<PathBuf> {
 }
 
 /// Adds the secrets that lie in other places than the usual ones, and the folders that are looked at there.
-fn moved(
-    home: &Path,
-    reach: &Reach,
-    all: &mut Vec<PathBuf>,
-    open: &mut VecDeque<(PathBuf, u32)>,
-) {
+fn moved(home: &Path, reach: &Reach, all: &mut Vec<PathBuf>, open: &mut VecDeque<(PathBuf, u32)>) {
     for (place, name) in reach.places() {
         let usual = home.join(name.trim_start_matches(['~', '/']));
         if *place == usual || home.starts_with(place) {

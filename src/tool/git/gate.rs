@@ -1,11 +1,11 @@
 //! The program `git` that commands in the sandbox find first. A git command that would change locked files of the
 //! project does not start: in the middle it would fail, and leave half of its work. All others become git itself.
 
-use super::{bounded, clone};
 use super::glance::Glance;
 use super::invocation::Invocation;
 use super::settings;
 use super::touched::{is_looked_at, moves_repository, pulled, touched};
+use super::{bounded, clone};
 use crate::reach::{Leading, Locks};
 use crate::sandbox::gate::{self, CHANNEL, ORDER};
 use crate::text::cause;

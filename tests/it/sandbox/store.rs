@@ -228,7 +228,10 @@ fn the_user_is_told_of_locked_contents_in_commits_that_only_the_state_of_git_nam
 /// What the user is told by commands that show contents.
 fn shown(scene: &Scene) -> Vec<String> {
     let text = scene.nvim.transcript();
-    text.split("`git show ").skip(1).filter_map(|it| Some(it.split('`').next()?.to_owned())).collect()
+    text.split("`git show ")
+        .skip(1)
+        .filter_map(|it| Some(it.split('`').next()?.to_owned()))
+        .collect()
 }
 
 #[test]
@@ -277,7 +280,8 @@ fn the_user_is_told_of_locked_contents_in_other_worktrees_reflogs_and_commits_be
         let evil = EVIL.replace("echo evil |", &format!("echo visited{n} |"));
         run(&scene, &format!("{evil}{way}\n"));
         let id = bash(&scene, &format!("echo visited{n} | git hash-object --stdin"));
-        let is_told = shown(&scene).iter().any(|it| bash(&scene, &format!("git rev-parse {it}")) == id);
+        let is_told =
+            shown(&scene).iter().any(|it| bash(&scene, &format!("git rev-parse {it}")) == id);
         assert!(is_told, "{way}: {}", scene.nvim.transcript());
     }
 }
