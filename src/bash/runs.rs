@@ -190,9 +190,8 @@ fn packaged(words: &[Word]) -> Option<Vec<Word>> {
     let text = words.first()?.fixed()?;
     let name = text.rsplit(['#', ':']).next()?;
     let name = name.split(['@', '=', '<', '>', '~']).next().filter(|it| !it.is_empty())?;
-    let is_dashes = |it: &&Word| it.fixed() == Some("--");
-    let rest = &words[1..];
-    let rest = if rest.first().filter(is_dashes).is_some() { &rest[1..] } else { rest };
+    let is_dashed = words.get(1).is_some_and(|it| it.fixed() == Some("--"));
+    let rest = &words[if is_dashed { 2 } else { 1 }..];
     let program = std::iter::once(Word::Fixed(name.to_owned()));
     (name != text).then(|| program.chain(rest.iter().cloned()).collect())
 }

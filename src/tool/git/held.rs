@@ -65,13 +65,12 @@ impl Baseline {
         found.retain(|it, _| is_locked(&it.0));
         let mut last: Option<(PathBuf, Option<Blob>, BTreeSet<Blob>)> = None;
         for ((path, blob), name) in found {
-            let (_, now, before) = match last.take().filter(|it| it.0 == path) {
-                Some(it) => last.insert(it),
-                None => {
-                    let mut before = self.blobs(&path).await;
-                    let before = before.remove(&path).unwrap_or_default();
-                    last.insert((path.clone(), self.on_disk(&path).await, before))
-                }
+            let known = last.take().filter(|it| it.0 == path);
+            let (_, now, before) = if let Some(it) = known {
+                last.insert(it)
+            } else {
+                let before = self.blobs(&path).await.remove(&path).unwrap_or_default();
+                last.insert((path.clone(), self.on_disk(&path).await, before))
             };
             if now.as_ref() == Some(&blob) || before.contains(&blob) {
                 continue;
@@ -167,7 +166,7 @@ impl Baseline {
         is_meant: &impl Fn(&Path) -> bool,
         found: &mut Vec<(PathBuf, Blob, String)>,
     ) -> Option<bool> {
-        let wanted: String = commits.iter().map(|it| format!("{}^{{tree}}\n", it.1)).collect();
+        let wanted: String = commits.iter().flat_map(|it| [&it.1, "^{tree}\n"]).collect();
         let check = ["cat-file", "--batch-check"];
         let listed = self.checkout.fed(&check, wanted.into_bytes(), WAIT).await.ok()?;
         let listed = String::from_utf8_lossy(&listed).into_owned();
@@ -187,8 +186,10 @@ impl Baseline {
         let mut open = vec![left];
         while let Some(trees) = open.pop().filter(|it| !it.is_empty()) {
             let before = std::iter::once(&empty).chain(&trees);
-            let pairs: String =
-                before.zip(&trees).map(|(before, it)| format!("{before} {it}\n")).collect();
+            let pairs: String = before
+                .zip(&trees)
+                .flat_map(|(before, it)| [before.as_str(), " ", it, "\n"])
+                .collect();
             let compare =
                 ["diff-tree", "--stdin", "-r", "-z", "--no-renames", "--ignore-submodules=none"];
             match self.checkout.fed(&compare, pairs.into_bytes(), WAIT).await {
