@@ -143,6 +143,7 @@ mod turns;
 mod undo;
 mod usage;
 mod verdicts;
+mod versions;
 mod whole;
 mod winbar;
 mod workflows;
