@@ -3,6 +3,7 @@
 
 mod hands;
 mod kept;
+mod plugins;
 mod ways;
 
 use crate::kit::nvim::Nvim;

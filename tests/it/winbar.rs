@@ -10,7 +10,7 @@ use serde_json::json;
 
 /// Lua code that sets the window-local option 'winbar' as lualine does: on events, and when the test calls it in place
 /// of lualine's timer.
-const LUALINE: &str = "local function refresh()
+pub(crate) const LUALINE: &str = "local function refresh()
       for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
         if vim.api.nvim_win_get_height(win) > 1 then
           vim.api.nvim_set_option_value('winbar', ' THEIRS ', { scope = 'local', win = win })

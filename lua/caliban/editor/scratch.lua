@@ -1,6 +1,6 @@
 --- Creates the buffers for Caliban's own texts: chats, messages, plans, requests. Plugins that complete text take such a
 --- buffer for code and send its text to their services by themselves. Each buffer gets the variables by which these
---- plugins leave a buffer alone.
+--- plugins, and those that resize windows, leave a buffer alone.
 local M = {}
 
 local api = vim.api
@@ -23,6 +23,8 @@ M.variables = {
   { 'minuet-ai.nvim', 'minuet_lsp_inline_completion_auto_trigger', false },
   -- by default not where 'buftype' is set, but its `enabled` may say otherwise
   { 'sidekick.nvim', 'sidekick_nes', false },
+  -- completes nothing, but enlarges each window that the user enters
+  { 'focus.nvim', 'focus_disable', true },
 }
 
 --- Keeps other plugins from sending a buffer's text away. Called before the buffer gets a filetype, at which these
