@@ -236,6 +236,15 @@ local function written()
       return (#other.new == 0 or is_thrown) and touches
     end)
   end)
+  -- a hunk leaves the review if the lines on both sides of it are others
+  unclear = unclear
+    or vim.iter(agent):any(function(other)
+      local above, below = false, false
+      for _, it in ipairs(disk) do
+        above, below = above or it.last == other.first, below or it.first == other.last
+      end
+      return above and below
+    end)
   if clashes or unclear or #agent == 0 then
     return
   end

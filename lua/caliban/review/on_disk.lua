@@ -54,6 +54,13 @@ local function differs(r)
   return it.differs
 end
 
+--- Whether the text on disk has all pending hunks, as the file was last seen.
+---@param r caliban.Review
+---@return boolean
+function M.are_there(r)
+  return r.origin ~= nil and not differs(r)
+end
+
 --- The words for pending hunks, as the file on disk was last seen.
 ---@param r caliban.Review
 ---@return string? # nil if the hunks wait for the user's decision, or if this is not known

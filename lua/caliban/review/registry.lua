@@ -5,7 +5,6 @@ local api = vim.api
 local BUF = require('caliban.editor.since').BUF
 local admission = require('caliban.review.admission')
 local arrival = require('caliban.review.arrival')
-local brought_back = require('caliban.review.brought_back')
 local bytes = require('caliban.editor.bytes')
 local decision = require('caliban.review.decision')
 local diagnosed = require('caliban.review.diagnosed')
@@ -23,6 +22,7 @@ local long = require('caliban.review.hunks.long')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
+local versions = require('caliban.review.versions')
 local whole = require('caliban.review.whole')
 
 local reviews = {} ---@type table<integer, caliban.Review>
@@ -85,7 +85,7 @@ local function settle(r)
     whole.close(r.buf, r)
   end
   state.settled(r)
-  brought_back.ended(r)
+  versions.ended(r)
   settlement.unlist(r)
   M.retry()
   return line, unsaved ~= ''
@@ -310,10 +310,10 @@ function M.reloaded(r, detached, was, lines)
   end
   if was and r.open and state.count(r) == 0 then
     verdict.decided(r, 'leave', was)
-    brought_back.note(r, was)
+    versions.note(r, was, lines)
     state.add_lost(r, require('caliban.review.reread').lost(r, was, lines))
     say(settle(r))
-  elseif brought_back.look(r) then
+  elseif versions.look(r) then
     say(M.look(r))
   end
 end

@@ -14,6 +14,7 @@ local tracking = require('caliban.review.hunks.tracking')
 local unread = require('caliban.editor.unread')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
+local versions = require('caliban.review.versions')
 
 --- The buffer's text before the write that ends the review, because the write may close the buffer.
 local texts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
@@ -72,12 +73,7 @@ local function make(r, edits, mine, by)
   verdict.decided(r, by or 'throw', thrown)
   if by == 'reject' then
     state.add_rejected(r, thrown)
-    return reworked
-  end
-  local back = require('caliban.review.brought_back')
-  back.take(r, mine)
-  back.note(r, thrown)
-  if reworked then
+  elseif reworked then
     state.set_outside(r)
   end
   return reworked
@@ -109,6 +105,31 @@ local function follow_form(r)
   if changed then
     state.follow_end(r, eol == true)
   end
+end
+
+--- Makes the changes in the buffer that another program has made on disk.
+---@param r caliban.Review
+---@param was string the text on disk before
+---@param disk string the text on disk now
+---@param by? 'reject' whether the user has changed the file by a rewind
+---@return boolean? reworked whether lines of hunks are others now
+---@return integer clashes the number of changes that conflict with changes of the buffer
+local function take(r, was, disk, by)
+  if not by and versions.are_followed(r) then
+    local done, reworked, clashes = versions.follow(r, was, disk, function(e, mine)
+      return was_rejected(r, e, mine)
+    end)
+    if not done then
+      state.set_clash(r, 'it changed on disk too')
+    end
+    return reworked, clashes
+  end
+  local mine = file.lines(r.buf)
+  local edits, clashes = merging.merge(merging.split(was), merging.split(disk), mine)
+  edits = vim.tbl_filter(function(e)
+    return not was_rejected(r, e, mine)
+  end, edits)
+  return make(r, edits, mine, by), clashes
 end
 
 --- Merges the changes of the file on disk into the buffer. If both have changed a line, the buffer's line stays.
@@ -170,12 +191,7 @@ function M.merge(r, why, by)
     return warn(name .. ' changed on disk while you were reviewing it. The buffer keeps your text.')
   end
   tracking.sync(r)
-  local mine = file.lines(r.buf)
-  local edits, clashes = merging.merge(merging.split(was), merging.split(disk), mine)
-  edits = vim.tbl_filter(function(e)
-    return not was_rejected(r, e, mine)
-  end, edits)
-  local reworked = make(r, edits, mine, by)
+  local reworked, clashes = take(r, was, disk, by)
   mark(r, disk, eol)
   if not r.clash and clashes == 0 then
     file.merged(r.buf, stamp)

@@ -447,6 +447,28 @@ function M.take_back(r, hunks)
   end
 end
 
+--- The hunks on no change of which the user has decided.
+---@param r caliban.Review
+---@param hunks caliban.Hunk[]
+---@return caliban.Hunk[]
+function M.undecided(r, hunks)
+  local done, it = {}, r.decided ---@type table<integer, true>, caliban.Decided?
+  while it do
+    for _, k in ipairs((it.fate == 'thrown' or it.fate == 'left') and NO_KEYS or it.of) do
+      done[math.abs(k)] = true
+    end
+    it = it.before
+  end
+  return vim.tbl_filter(function(hunk)
+    for _, k in ipairs(hunk.of or { 0 }) do
+      if done[math.abs(k)] then
+        return false
+      end
+    end
+    return true
+  end, hunks)
+end
+
 --- The last decision in the undo state of the review's buffer; nil if there is none.
 ---@param r caliban.Review
 ---@return caliban.Decided?

@@ -108,14 +108,14 @@ local function parted(place, lines)
 end
 
 --- Splits changes on disk into hunks that they have thrown away and changes of the text without these hunks.
----@param hunks caliban.Hunks
+---@param list caliban.Hunk[]
 ---@param mine string[] the buffer's lines
 ---@param edits caliban.DiskEdit[] ascending
 ---@return caliban.Hunk[] thrown ascending
 ---@return caliban.DiskEdit[] rest ascending
-local function split(hunks, mine, edits)
+function M.split(list, mine, edits)
   local thrown, rest, shift = {}, {}, 0
-  for _, place in ipairs(places(hunks, mine, edits)) do
+  for _, place in ipairs(places(index.of(list), mine, edits)) do
     local lines = vim.list_slice(mine, place.first + 1, place.last)
     local gone, left = {}, lines ---@type caliban.Hunk[], string[]
     if #place.hunks > 0 then
@@ -200,7 +200,7 @@ end
 ---@return boolean reworked whether other hunks were changed
 function M.made(buf, hunks, edits, formats)
   local gone = { agents = {}, users = {}, of = {} } ---@type caliban.Gone
-  local thrown, rest = split(hunks, file.lines(buf), edits)
+  local thrown, rest = M.split(index.list(hunks), file.lines(buf), edits)
   local reworked = false
   for i = #thrown, 1, -1 do
     local it = thrown[i]

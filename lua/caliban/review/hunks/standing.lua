@@ -1,0 +1,123 @@
+--- Which hunks that are on disk still stand there after another program has changed the file. A hunk stands if all of its
+--- new lines do, and a line beside it. A text that somebody else has written is never part of a hunk. Pure functions.
+local M = {}
+
+local algebra = require('caliban.review.hunks.algebra')
+local outside = require('caliban.review.hunks.outside')
+
+---@class caliban.Standing a text with hunks after changes on disk
+---@field lines string[]
+---@field hunks table<integer, caliban.Hunk> those that stand, by their numbers in the list before
+---@field thrown table<integer, true> those that were thrown away: the lines that they replaced are there again
+
+---@param lines string[]
+---@return string
+local function bare(lines)
+  return (table.concat(lines):gsub('%s', ''))
+end
+
+--- Divides edits that change nothing but blanks within lines: each line is an edit.
+---@param edits caliban.DiskEdit[]
+---@param lines string[]
+---@return caliban.DiskEdit[]
+local function divided(edits, lines)
+  local out = {} ---@type caliban.DiskEdit[]
+  for _, e in ipairs(edits) do
+    local is_alike = e.count == #e.lines and e.count > 1
+    for n = 1, is_alike and e.count or 0 do
+      is_alike = is_alike and bare({ lines[e.start + n] }) == bare({ e.lines[n] })
+    end
+    for n = 1, is_alike and e.count or 0 do
+      out[#out + 1] = { start = e.start + n - 1, count = 1, lines = { e.lines[n] } }
+    end
+    out[#out + 1] = not is_alike and e or nil
+  end
+  return out
+end
+
+--- The hunk's new lines after edits within them that change nothing but blanks and line breaks.
+---@param hunk caliban.Hunk
+---@param edits caliban.DiskEdit[] those that touch the hunk
+---@return string[]? # nil if the edits change more
+local function reformatted(hunk, edits)
+  local new, shift = vim.list_slice(hunk.new), hunk.start
+  for _, e in ipairs(edits) do
+    local from = e.start - shift
+    if from < 0 or from + e.count > #new then
+      return nil
+    end
+    local out = vim.list_extend(vim.list_slice(new, 1, from), e.lines)
+    new = vim.list_extend(out, new, from + e.count + 1)
+    shift = shift + e.count - #e.lines
+  end
+  return bare(hunk.new) ~= '' and bare(new) == bare(hunk.new) and new or nil
+end
+
+--- Whether a hunk has no line by which it can be recognized.
+---@param hunk caliban.Hunk
+---@return boolean
+local function is_weak(hunk)
+  return not table.concat(hunk.new):find('[%w\128-\255]')
+end
+
+--- The hunk after edits of the text on disk; nil if it does not stand any more.
+---@param hunk caliban.Hunk
+---@param edits caliban.DiskEdit[] ascending
+---@param is_unsaved boolean whether the hunk is only in the buffer
+---@return caliban.Hunk?
+local function after(hunk, edits, is_unsaved)
+  local start, stop, shift = hunk.start, hunk.start + #hunk.new, 0
+  local within, is_above, is_below = {}, false, false ---@type caliban.DiskEdit[], boolean, boolean
+  for _, e in ipairs(edits) do
+    local upto = e.start + e.count
+    if e.start < stop and start < upto then
+      within[#within + 1] = e
+    elseif upto <= start and not (upto == start and #hunk.new == 0 and e.start == start) then
+      is_above = is_above or upto == start
+      shift = shift + #e.lines - e.count
+    elseif e.start == stop then
+      is_below = true
+      -- lines at the place of a removal
+      is_above = is_above or #hunk.new == 0 and e.count == 0
+    end
+  end
+  local is_bare = is_above and is_below or is_weak(hunk) and (is_above or is_below)
+  if is_bare and not is_unsaved then
+    return nil
+  end
+  local new = #within == 0 and hunk.new or reformatted(hunk, within)
+  local it = new and algebra.moved(hunk, shift)
+  return it and vim.tbl_extend('force', {}, it, { new = new }) or nil
+end
+
+--- Makes changes on disk in a text with hunks.
+---@param list caliban.Hunk[]
+---@param mine string[] the text
+---@param edits caliban.DiskEdit[] ascending
+---@param unsaved? table<integer, true> the numbers of hunks that are only in the buffer
+---@return caliban.Standing
+function M.stood(list, mine, edits, unsaved)
+  local thrown, rest = outside.split(list, mine, edits)
+  local text = algebra.base(mine, thrown)
+  rest = divided(rest, text)
+  local gone = {} ---@type table<integer, true>
+  for _, hunk in ipairs(thrown) do
+    gone[hunk.start] = true
+  end
+  local hunks, numbers, delta = {}, {}, 0 ---@type table<integer, caliban.Hunk>, table<integer, true>, integer
+  for n, hunk in ipairs(list) do
+    if gone[hunk.start] then
+      delta, numbers[n] = delta + #hunk.old - #hunk.new, true
+    else
+      hunks[n] = after(algebra.moved(hunk, delta), rest, unsaved ~= nil and unsaved[n] == true)
+    end
+  end
+  local lines, row = {}, 0 ---@type string[], integer
+  for _, e in ipairs(rest) do
+    vim.list_extend(vim.list_extend(lines, text, row + 1, e.start), e.lines)
+    row = e.start + e.count
+  end
+  return { lines = vim.list_extend(lines, text, row + 1), hunks = hunks, thrown = numbers }
+end
+
+return M
