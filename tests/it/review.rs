@@ -38,4 +38,5 @@ mod shared;
 mod truth;
 mod undone;
 mod unwritable;
+mod versions;
 mod windows;
