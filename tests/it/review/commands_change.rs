@@ -210,7 +210,7 @@ fn the_users_text_outlives_a_refused_write_and_a_decision() {
     }
 }
 
-/// A hunk that another program has changed since the user saw it is shown again before it is decided.
+/// What another program has written in the place of a hunk is not decided.
 #[test]
 fn no_hunk_is_accepted_that_the_user_has_not_seen() {
     let scene = Scene::two_written(|it| it);
@@ -218,10 +218,11 @@ fn no_hunk_is_accepted_that_the_user_has_not_seen() {
     std::fs::write(scene.nvim.setup.path("a.txt"), both.replace("L2", "EVIL")).unwrap();
     scene.nvim.keys("2G\\a");
     scene.nvim.wait(|it| it.buffer("/a.txt").contains("EVIL"), "the change on disk");
-    assert_eq!(scene.pending(), 2);
+    assert_eq!(scene.pending(), 1);
     expect!["Nothing is decided yet: changes of a.txt have become others on disk. Look at them, and decide again."].assert_eq(&scene.said());
-    scene.nvim.keys("2G\\a");
-    scene.wait_hunks(1);
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "EVIL")));
 }
 
 /// Several files, committed.

@@ -28,7 +28,6 @@ fn an_edit_that_is_accepted_after_a_command_changed_the_same_line_is_taken_back(
     let scene = edited_then_ran();
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_chat("Of 2 changes in a.txt");
-    scene.wait_chat("Of the change in new.txt");
     preview(&scene, "1");
     expect![[r#"
         diff a.txt is restored (changed by a command)

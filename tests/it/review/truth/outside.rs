@@ -58,17 +58,17 @@ fn what_was_thrown_away_in_part_or_after_the_decision_is_told() {
     let one = nine().replace("l8", "L8\nL8b");
     let part = nine().replace("l8", "L8").replace("l5", "theirs");
     expect![[r#"
-        Of 2 changes in a.txt: 1 reworked in the editor or on disk, 1 undone on disk.
+        Of 2 changes in a.txt: 2 undone on disk.
         line 2, undone on disk, reads as before:
         l2
-        line 8, reworked, now reads:
+        line 8, undone on disk, now reads:
         L8
         The file changed elsewhere too:
         @@ line 5
         -l5
         +theirs
         ---
-        a.txt: 1 reworked in the editor or on disk, 1 undone on disk
+        a.txt: 2 undone on disk
         ---
         l1 l2 l3 l4 theirs l6 l7 L8 l9"#]]
     .assert_eq(&written("", Some(part), ACCEPT));
@@ -207,30 +207,34 @@ fn what_a_formatter_on_disk_made_of_the_hunks_is_told() {
 #[test]
 fn what_a_program_that_watches_the_disk_made_of_the_hunks_before_the_decision_is_told() {
     let formatted = nine().replace("l2", "L2;").replace("l8", "L8;\nL8b;").replace("l9", "l9;");
-    expect![[r#"
-        Of 2 changes in a.txt: 2 reworked in the editor or on disk.
-        line 2, reworked, now reads:
-        L2;
-        line 8, reworked, now reads:
-        L8;
-        L8b;
-        l9;
-        ---
-        a.txt: 2 reworked in the editor or on disk
-        ---
-        l1 L2; l3 l4 l5 l6 l7 L8; L8b; l9;"#]]
-    .assert_eq(&written("", Some(formatted.clone()), ACCEPT));
+    // the lines are the program's, and neither decision is about them
+    for keys in [ACCEPT, REJECT] {
+        expect![[r#"
+            Of 2 changes in a.txt: 2 undone on disk.
+            line 2, undone on disk, now reads:
+            L2;
+            line 8, undone on disk, now reads:
+            L8;
+            L8b;
+            l9;
+            ---
+            a.txt: 2 undone on disk
+            ---
+            l1 L2; l3 l4 l5 l6 l7 L8; L8b; l9;"#]]
+        .assert_eq(&written("", Some(formatted.clone()), keys));
+    }
+    let indented = nine().replace("l2", "  L2").replace("l8", "  L8\n  L8b").replace("l9", "  l9");
     expect![[r#"
         The user rejected 2 changes in a.txt: they are undone.
         The file changed elsewhere too:
         @@ line 9
         -l9
-        +l9;
+        +  l9
         ---
         a.txt: 2 rejected, saved
         ---
-        l1 l2 l3 l4 l5 l6 l7 l8 l9;"#]]
-    .assert_eq(&written("", Some(formatted), REJECT));
+        l1 l2 l3 l4 l5 l6 l7 l8   l9"#]]
+    .assert_eq(&written("", Some(indented), REJECT));
 }
 
 #[test]
