@@ -64,7 +64,7 @@ local function check(version, of_model, story)
   local base, row = {}, 0
   eq(version, require('caliban.editor.file').lines(0), 'the buffer: ' .. story)
   for _, h in ipairs(B.pending(0)) do
-    assert(of_model[key(h)], 'not the model\'s: ' .. vim.inspect(h) .. story)
+    assert(of_model[key(h)], "not the model's: " .. vim.inspect(h) .. story)
     eq(h.added, vim.list_slice(version, h.start + 1, h.start + #h.added), story)
     vim.list_extend(vim.list_extend(base, version, row + 1, h.start), h.removed)
     row = h.start + #h.added
@@ -115,7 +115,7 @@ local function tell()
     local said = vim.inspect(story)
     local without = check(now, of_model, said)
     if vim.deep_equal(now, models) then
-      eq(pending, H.pending(), 'the model\'s text: ' .. said)
+      eq(pending, H.pending(), "the model's text: " .. said)
       eq(base, without, said)
     elseif vim.deep_equal(now, base) then
       eq('', H.pending(), 'the base: ' .. said)
