@@ -461,7 +461,7 @@ function M.undecided(r, hunks)
   end
   return vim.tbl_filter(function(hunk)
     for _, k in ipairs(hunk.of or { 0 }) do
-      if done[math.abs(k)] then
+      if done[math.abs(k)] == true then
         return false
       end
     end

@@ -103,7 +103,7 @@ local function row_of(hunk, runs)
   return shift
 end
 
----@class caliban.Found the hunks of all versions in a text on disk
+---@class caliban.InText the hunks of all versions in a text on disk
 ---@field hunks caliban.Hunk[] those that stand, with rows of the buffer
 ---@field off caliban.Hunk[] the others
 
@@ -112,7 +112,7 @@ end
 ---@param list caliban.Version[]
 ---@param disk string[]
 ---@param lines string[] the buffer's lines
----@param found caliban.Found
+---@param found caliban.InText
 local function find(r, list, disk, lines, found)
   local runs = algebra.runs(disk, lines)
   for k = #list, 1, -1 do
@@ -153,7 +153,7 @@ end
 local function without(hunks, of_others)
   return vim.tbl_filter(function(hunk)
     for _, k in ipairs(hunk.of or { 0 }) do
-      if of_others[math.abs(k)] then
+      if of_others[math.abs(k)] == true then
         return false
       end
     end
@@ -163,7 +163,7 @@ end
 
 --- Makes the hunks that stand the pending ones.
 ---@param r caliban.Review
----@param found caliban.Found
+---@param found caliban.InText
 ---@param was caliban.Hunk[] those that were pending
 ---@return boolean left whether one of those is not pending any more
 local function set(r, found, was)
@@ -219,7 +219,7 @@ function M.follow(r, was, disk, is_left)
   state.add_lost(r, version.lost - r.lost)
   state.count_lost(r, edits, version.lines)
   local stood = standing.stood(version.hunks, version.lines, edits, unsaved(version))
-  local found, formatted, foreign = { hunks = {}, off = {} }, false, {} ---@type caliban.Found, boolean, caliban.Hunk[]
+  local found, formatted, foreign = { hunks = {}, off = {} }, false, {} ---@type caliban.InText, boolean, caliban.Hunk[]
   for n, hunk in ipairs(version.hunks) do
     local there = stood.hunks[n]
     table.insert(there and found.hunks or found.off, there or hunk)
@@ -281,7 +281,7 @@ function M.look(r)
   if r.open or not it or it.proposals ~= r.proposals or vim.bo[r.buf].modified then
     return false
   end
-  local now, found = file.lines(r.buf), { hunks = {}, off = {} } ---@type string[], caliban.Found
+  local now, found = file.lines(r.buf), { hunks = {}, off = {} } ---@type string[], caliban.InText
   find(r, it.list, now, now, found)
   if #found.hunks == 0 then
     return false

@@ -87,7 +87,7 @@ local function after(hunk, edits, is_unsaved)
   end
   local new = #within == 0 and hunk.new or reformatted(hunk, within)
   local it = new and algebra.moved(hunk, shift)
-  return it and vim.tbl_extend('force', {}, it, { new = new }) or nil
+  return it and vim.tbl_extend('force', {}, it, { new = new }) --[[@as caliban.Hunk?]]
 end
 
 --- Makes changes on disk in a text with hunks.
@@ -106,7 +106,7 @@ function M.stood(list, mine, edits, unsaved)
   end
   local hunks, numbers, delta = {}, {}, 0 ---@type table<integer, caliban.Hunk>, table<integer, true>, integer
   for n, hunk in ipairs(list) do
-    if gone[hunk.start] then
+    if gone[hunk.start] == true then
       delta, numbers[n] = delta + #hunk.old - #hunk.new, true
     else
       hunks[n] = after(algebra.moved(hunk, delta), rest, unsaved ~= nil and unsaved[n] == true)
