@@ -7,7 +7,6 @@ use crate::conversation::Conversation;
 use crate::conversation::report::{JobRow, Level, Report, Show};
 use crate::session::Input;
 use crate::tool::Desk;
-use crate::tool::Moved;
 use crate::tool::jobs::{Notice, Row};
 
 /// Takes in what has happened to a job. A subagent's jobs end with its task, so nobody is asked about their ports:
@@ -29,11 +28,7 @@ pub(super) fn note(
         }
         Notice::Opened { job, port, outside } => ports::opened(job, port, outside),
         Notice::Began { job, command } => Input::JobBegan { job, command },
-        Notice::Ended { job, note } => {
-            let files = desk.workspace.clone();
-            tokio::spawn(async move { files.command(Some(Moved::new())).await });
-            Input::JobEnded { job, note }
-        }
+        Notice::Ended { job, note } => Input::JobEnded { job, note },
         Notice::Decided(decisions) => Input::Log { decisions },
         Notice::Told(text) => Input::Tell { text },
     };

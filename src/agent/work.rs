@@ -7,7 +7,7 @@ use crate::event::{SessionId, TurnId};
 use crate::message::{Block, CallId, Reply, Request};
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, Session};
-use crate::tool::{self, Call, Desk, Moved, Ran, Seen, Source, Workspace};
+use crate::tool::{self, Announced, Call, Desk, Ran, Seen, Source, Workspace};
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
@@ -15,8 +15,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc;
 
 /// The key under which providers cache the conversation: 32 hex digits, the same each time the conversation is opened.
 pub(super) fn thread(root: &Path, session: &SessionId) -> String {
@@ -91,30 +90,6 @@ impl Looked {
     }
 }
 
-/// A command of whose beginning and end the editor hears, also if the call is stopped.
-struct Announced {
-    end: oneshot::Sender<Moved>,
-    told: JoinHandle<()>,
-}
-
-impl Announced {
-    async fn begin(files: Arc<dyn Workspace>) -> Announced {
-        files.command(None).await;
-        let (end, ended) = oneshot::channel();
-        let told = tokio::spawn(async move {
-            // If the call is stopped, the sender is dropped, which ends the wait too.
-            files.command(Some(ended.await.unwrap_or_default())).await;
-        });
-        Announced { end, told }
-    }
-
-    /// When this returns, the buffers have what the command has changed on disk.
-    async fn end(self, moved: Moved) {
-        let _ = self.end.send(moved);
-        let _ = self.told.await;
-    }
-}
-
 /// Runs one read or command. The call gets an answer even if the tool panics.
 pub(super) async fn run(job: Job, turn: TurnId, call: Arc<Call>) {
     if call.acts() && !job.unsaved.is_empty() {
@@ -125,7 +100,7 @@ pub(super) async fn run(job: Job, turn: TurnId, call: Arc<Call>) {
     }
     let looked = job.look().await;
     let announced = if call.changes() {
-        Some(Announced::begin(job.desk.workspace.clone()).await)
+        Some(Announced::begin(job.desk.workspace.clone(), false).await)
     } else {
         None
     };

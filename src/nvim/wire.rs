@@ -412,6 +412,8 @@ pub enum ToNvim {
     /// editor answers when this is done.
     Command {
         ended: bool,
+        /// Whether it goes on in the background. Then the buffers take over its changes while it runs too.
+        is_job: bool,
         /// The files that it has renamed: their new paths, by the former ones.
         moved: BTreeMap<PathBuf, PathBuf>,
     },

@@ -215,10 +215,11 @@ impl Workspace for Buffers {
         })
     }
 
-    fn command(&self, ended: Option<Moved>) -> BoxFuture<'_, ()> {
+    fn command(&self, ended: Option<Moved>, is_job: bool) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let (ended, moved) = (ended.is_some(), ended.unwrap_or_default());
-            let _ = self.ask::<rmpv::Value>(ToNvim::Command { ended, moved }, LONG_PATIENCE).await;
+            let message = ToNvim::Command { ended, is_job, moved };
+            let _ = self.ask::<rmpv::Value>(message, LONG_PATIENCE).await;
         })
     }
 

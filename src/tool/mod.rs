@@ -26,6 +26,7 @@ pub mod workers;
 pub mod worktree;
 
 mod allowed;
+mod announced;
 mod ask;
 mod call;
 mod code_action;
@@ -67,6 +68,7 @@ mod write;
 pub mod tests;
 
 pub use allowed::{Consented, Resolved, resolved, savable};
+pub use announced::Announced;
 pub use call::{Call, Calls, Ran, run, short};
 pub use desk::{Desk, Seen};
 pub use set::Toolset;

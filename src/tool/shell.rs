@@ -6,7 +6,7 @@ use super::confinement::Limits;
 use super::git::head::Head;
 use super::jobs::Start;
 use super::process::{End, Process, Streams};
-use super::{Author, Desk, Done, Running, Tool, Work, command, git, job, path, planted};
+use super::{Announced, Author, Desk, Done, Running, Tool, Work, command, git, job, path, planted};
 use crate::event::Access;
 use crate::message::{Builtin, CallId};
 use crate::rules;
@@ -167,6 +167,7 @@ fn run(desk: &Desk, call: CallId, args: Args) -> Running<'_> {
                 network: limits.as_ref().and_then(|it| it.network.clone()),
                 folder: desk.overflow.clone(),
                 secrets,
+                announced: Announced::begin(desk.workspace.clone(), true).await,
             };
             let look = desk.jobs.start(start).await?;
             let hint = limits.as_ref().map(limited);

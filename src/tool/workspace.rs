@@ -139,9 +139,9 @@ pub trait Workspace: Send + Sync {
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>>;
     /// Tells the editor that a file was written on disk, so that it reads the file again.
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()>;
-    /// Tells the editor that a command begins, or that it has ended and renamed these files. After its end, the buffers
-    /// take over what it has changed on disk.
-    fn command(&self, _ended: Option<Moved>) -> BoxFuture<'_, ()> {
+    /// Tells the editor that a command or a job begins, or that it has ended and renamed these files. After its end, the
+    /// buffers take over what it has changed on disk; while a job runs, also before.
+    fn command(&self, _ended: Option<Moved>, _is_job: bool) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }
     /// Shows comments on lines of files to the user, in addition to those that are shown already.

@@ -1,5 +1,6 @@
---- The buffers catch up with their files after a command of the model's, which changes files on disk. An unmodified
---- buffer is read again. In one with text of the user's own, the command's changes are merged.
+--- The buffers catch up with their files after a command of the model's, which changes files on disk, and while one goes
+--- on in the background. An unmodified buffer is read again. In one with text of the user's own, the command's changes
+--- are merged.
 local M = {}
 
 local api = vim.api
@@ -13,7 +14,8 @@ local written = require('caliban.editor.written')
 local write_guard = require('caliban.review.write_guard')
 
 local due = {} ---@type table<integer, true> buffers that catch up later, because the user is in the middle of a command
-local running = 0 -- commands
+local running = 0 -- commands, with the jobs
+local jobs = 0 -- commands that go on in the background
 local group = api.nvim_create_augroup('caliban.review.catch_up', {})
 
 --- Whether a loaded buffer shows a file.
@@ -88,9 +90,45 @@ local function forget()
   end
 end
 
+--- The time between two looks at the files while a job runs, in ms.
+local BETWEEN = 500
+
+local timer ---@type uv.uv_timer_t?
+local looked = {} ---@type table<integer, string> the stamps of the files at the last look, by buffer
+local caught = {} ---@type table<integer, string> the stamps of the files with which the buffers have caught up
+
+--- The buffers catch up with the files that a job has changed and has not written since the last look.
+local function look()
+  if jobs == 0 then
+    return
+  end
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local stamp = shows_file(buf) and file.stamp(buf) or nil
+    if stamp and stamp == looked[buf] and stamp ~= caught[buf] then
+      caught[buf] = stamp
+      catch_up(buf)
+    end
+    looked[buf] = stamp
+  end
+end
+
+--- Looks at the files as long as jobs run.
+local function watch()
+  if jobs > 0 and not timer then
+    timer = assert(vim.uv.new_timer())
+    timer:start(BETWEEN, BETWEEN, vim.schedule_wrap(look))
+  elseif jobs == 0 and timer then
+    timer:close()
+    timer, looked, caught = nil, {}, {}
+  end
+end
+
 --- Called when a command begins.
-function M.begin()
+---@param is_job boolean
+function M.begin(is_job)
   running = running + 1
+  jobs = jobs + (is_job and 1 or 0)
+  watch()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     note(buf)
     if shows_file(buf) and not vim.bo[buf].modified then
@@ -112,8 +150,11 @@ end
 
 --- Called when a command has ended.
 ---@param moved table<string, string> the new paths of files that it has renamed, by the former ones
-function M.ended(moved)
+---@param is_job boolean
+function M.ended(moved, is_job)
   running = math.max(0, running - 1)
+  jobs = math.max(0, jobs - (is_job and 1 or 0))
+  watch()
   for from, to in pairs(moved) do
     follow(from, to)
   end
@@ -124,7 +165,8 @@ end
 --- Called when the program has ended: none of its commands runs any more.
 local function exited()
   if running > 0 then
-    running = 0
+    running, jobs = 0, 0
+    watch()
     all()
     forget()
   end

@@ -37,9 +37,9 @@ end
 function M.command(message)
   local catch_up = require('caliban.review.catch_up')
   if message.ended then
-    catch_up.ended(message.moved)
+    catch_up.ended(message.moved, message.is_job)
   else
-    catch_up.begin()
+    catch_up.begin(message.is_job)
   end
 end
 

@@ -4,6 +4,7 @@ use super::buffer::Buffer;
 use super::order::{Answer, Ended, Look, Message, Notice, Order, Row, Start, shown};
 use super::ports::Ports;
 use crate::text::cause;
+use crate::tool::Announced;
 use crate::tool::planted::{self, Taken};
 use crate::tool::process::{End, Process};
 use crate::web::proxy::{self, Refusal};
@@ -35,6 +36,8 @@ struct Task {
     /// call is answered.
     first: Option<(Answer<Look>, Instant)>,
     is_stopped_by_user: bool,
+    /// `None` once the process has ended: the editor has heard of the end.
+    announced: Option<Announced>,
     reports: Reports,
 }
 
@@ -52,7 +55,7 @@ pub(super) async fn run(
     mut orders: mpsc::UnboundedReceiver<Order>,
     reports: Reports,
 ) {
-    let Start { command, streams, gate, watch, network, folder, secrets, .. } = start;
+    let Start { command, streams, gate, watch, network, folder, secrets, announced, .. } = start;
     let process = match Process::start(command, streams, None, gate, watch).await {
         Ok(process) => process,
         Err(fault) => {
@@ -73,6 +76,7 @@ pub(super) async fn run(
         waiting: Vec::new(),
         first: Some((answer, Instant::now() + FIRST)),
         is_stopped_by_user: false,
+        announced: Some(announced),
         reports,
     };
     while task.step(&mut orders).await {}
@@ -145,6 +149,7 @@ impl Task {
             self.ports.take().map(|it| it.rows()).into_iter().flatten().map(|it| it.port).collect();
         self.closed(closed);
         let end = process.finish().await;
+        self.announced = None;
         self.note_refused(&end.refused, &end.taken);
         let ended = self.ended_by(&end);
         self.buffer.end();

@@ -2,6 +2,7 @@
 
 use crate::sandbox::network::Network;
 use crate::text::unseen::exact;
+use crate::tool::Announced;
 use crate::tool::planted::Watch;
 use crate::tool::process::Streams;
 use crate::web::proxy::Gate;
@@ -83,6 +84,8 @@ pub(in crate::tool) struct Start {
     pub(in crate::tool) folder: PathBuf,
     /// The secrets that are replaced in the output.
     pub(in crate::tool) secrets: Vec<String>,
+    /// The editor hears of the job's end when this is dropped.
+    pub(in crate::tool) announced: Announced,
 }
 
 /// What a job shows at some moment.

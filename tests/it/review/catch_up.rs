@@ -167,3 +167,76 @@ fn lines_that_both_have_changed_are_named() {
     let theirs = nine().replace("l2", "L2\nL2b").replace("l8", "L8");
     assert_eq!(scene.on_disk("a.txt"), Some(theirs));
 }
+
+/// Starts a job with this command, and waits until the model has got its first output.
+fn begin_job(scene: &Scene, command: &str) {
+    let command = json!({ "command": format!("echo ready; {command}"), "background": true });
+    scene.server.reply(Reply::new().call("j1", "shell", command));
+    scene.server.reply(Reply::said("It goes on."));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.nvim.wait_question();
+    scene.nvim.command("Caliban approve");
+    scene.wait_idle("It goes on.");
+}
+
+/// The job still runs when the buffer has its change, and changes the file once more before its end.
+#[test]
+fn buffers_have_what_a_job_changes_while_it_runs_and_at_its_end() {
+    let job = "sed -n 1p wait; sed -i s/l2/L2/ a.txt; sed -n 1p wait; sed -i s/l8/L8/ a.txt";
+    for keys in ["", "5GAmine<Esc>"] {
+        let scene = start(|it| it);
+        begin_job(&scene, job);
+        scene.nvim.keys(keys);
+        go_on(&scene);
+        let mine = if keys.is_empty() { "l5" } else { "l5mine" };
+        let text = nine().replace("l2", "L2").replace("l5", mine);
+        wait_shown(&scene, &text);
+        go_on(&scene);
+        wait_shown(&scene, &text.replace("l8", "L8"));
+        assert_eq!(scene.said().replace("--No lines in buffer--", ""), "", "{keys}");
+        writes(&scene, &text.replace("l8", "L8"));
+        scene.nvim.keys("u");
+    }
+}
+
+/// The hunks of an edit in auto-edit mode stay, and what the job changes beside them is not pending.
+#[test]
+fn a_job_that_changes_a_file_under_review_changes_its_buffer() {
+    let scene = start(|it| it);
+    begin_job(&scene, "sed -n 1p wait; sed -i s/l2/L2/ a.txt; sed -n 1p wait");
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l8", "L8")])));
+    scene.server.reply(Reply::said("Edited."));
+    scene.nvim.lua("require('caliban').ask('edit')", &[]);
+    scene.wait_idle("Edited.");
+    scene.wait_hunks(1);
+    go_on(&scene);
+    wait_shown(&scene, &nine().replace("l2", "L2").replace("l8", "L8"));
+    assert_eq!(scene.pending(), 1);
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    let text = nine().replace("l2", "L2");
+    scene.nvim.wait(|_| scene.on_disk("a.txt").as_deref() == Some(&text), "the rejected file");
+    go_on(&scene);
+}
+
+/// Jobs that end because the conversation is left end for the buffers too: nobody looks at their files any more.
+#[test]
+fn no_look_at_the_files_outlives_the_jobs() {
+    for leave in ["/clear", "restart"] {
+        let scene = start(|it| it);
+        begin_job(&scene, "sed -n 1p wait");
+        let timers = "local n = 0
+            vim.uv.walk(function(it)
+              local info = it:get_type() == 'timer' and not it:is_closing() and it:get_repeat() == 500
+              n = n + (info and 1 or 0)
+            end)
+            return n";
+        assert_eq!(scene.nvim.lua(timers, &[]), 1.into());
+        if leave == "restart" {
+            scene.nvim.command("Caliban restart");
+        } else {
+            scene.nvim.lua("require('caliban').ask('/clear')", &[]);
+        }
+        scene.nvim.wait(|it| it.lua(timers, &[]) == 0.into(), "the end of the looks");
+    }
+}

@@ -610,6 +610,8 @@
 ---@class (exact) caliban.Command
 ---@field kind 'command'
 ---@field ended boolean
+---@field is_job boolean Whether it goes on in the background. Then the buffers take over its changes while it runs
+--- too.
 ---@field moved table<string, string> The files that it has renamed: their new paths, by the former ones.
 
 --- The last request as it was sent.
