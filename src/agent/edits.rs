@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
+const UNCHANGED: &str = "The text stays as it is: there is nothing to change.";
 /// How often an edit is matched again because its file's text changed in the meantime.
 const TRIES: u32 = 5;
 /// The most calls on one file whose changes are shown as diffs with line numbers.
@@ -152,7 +153,9 @@ async fn opened(
         let post = job.post.as_ref();
         match edits.and_then(|it| refactor::owned(it, post, &job.desk.root)) {
             Ok(Edits::Need(access)) => job.needs(turn, id, access),
-            Ok(Edits::Made(all)) if all.edits.is_empty() => job.unchanged(turn, &id),
+            Ok(Edits::Made(all)) if all.edits.is_empty() => {
+                job.done(turn, &id, UNCHANGED, "no change")
+            }
             Ok(Edits::Made(all)) => open.push(Open::new(id, named(&job.desk, all).await)),
             Err(text) => job.refuse(turn, &id, tool::short(&text)),
         }
@@ -162,6 +165,10 @@ async fn opened(
 
 async fn place(job: Job, turn: TurnId, calls: &[Arc<Call>], stopped: watch::Receiver<bool>) {
     let open = opened(&job, turn, calls, stopped).await;
+    let (open, over, rewritten) = whole::without_rewritten(open, |it| &mut it.edits);
+    for it in over {
+        job.done(turn, &it.call, whole::REWRITTEN, "one change with the next write");
+    }
     let (mut open, overlapping) = whole::without_overlaps(open, |it| &it.edits);
     for it in overlapping {
         job.refuse(turn, &it.call, whole::OVERLAPS.to_owned());
@@ -169,7 +176,7 @@ async fn place(job: Job, turn: TurnId, calls: &[Arc<Call>], stopped: watch::Rece
     let mut given = Given::new();
     for attempt in 0..TRIES {
         let sent = open.iter().filter(|it| whole::has_text(&it.edits)).count();
-        let (proposals, missed) = job.resolve(turn, &mut open, &mut given).await;
+        let (proposals, missed) = job.resolve(turn, &mut open, &mut given, &rewritten).await;
         if attempt == 0 {
             job.count(sent, missed).await;
         }
@@ -228,6 +235,7 @@ impl Job {
         turn: TurnId,
         open: &mut Vec<Open>,
         given: &mut Given,
+        rewritten: &BTreeSet<PathBuf>,
     ) -> (Vec<Proposal>, usize) {
         let (texts, unreadable) = self.texts(open, given).await;
         let mut stack = Stack::new(texts);
@@ -239,7 +247,7 @@ impl Job {
                 {
                     Some(why) if whole::needs_no_text(change, why) => Ok(()),
                     Some(why) => Err(Misfit::Refused(format!("it {}", why.say()))),
-                    None if is_first => self.may_write(path, now, change),
+                    None if is_first => self.may_write(path, now, change, rewritten),
                     None => Ok(()),
                 };
             let manner = |path: &Path| {
@@ -327,13 +335,14 @@ impl Job {
     }
 
     /// Whether the model has read enough of the file to change it. A `write` is allowed only if the model knows the
-    /// file's current text. A file that needs consent to be read cannot be edited before it is read, because the error
+    /// file's current text, or has deleted it in the same reply. A file that needs consent to be read cannot be edited before it is read, because the error
     /// about an edit that does not fit would show the file's text.
     fn may_write(
         &self,
         path: &Path,
         before: Option<&Text>,
         change: &edit::Change,
+        rewritten: &BTreeSet<PathBuf>,
     ) -> Result<(), Misfit> {
         let Some(before) = before.filter(|it| !it.content.is_empty()) else { return Ok(()) };
         let known = self.known.get(path);
@@ -344,6 +353,7 @@ impl Job {
             (_, Reading::Asked(why)) => Err(Misfit::Refused(format!(
                 "it {why}, and you have not read its current text. Call `read` on it first, which asks the user"
             ))),
+            (edit::Change::Write { .. }, _) if rewritten.contains(path) => Ok(()),
             (edit::Change::Write { .. }, _) if known.is_none() => Err(Misfit::Unread),
             (edit::Change::Write { .. }, _) => Err(Misfit::Stale),
             _ => Ok(()),
@@ -474,9 +484,8 @@ impl Job {
         let _ = self.results.send(Input::Needed { turn, call, access });
     }
 
-    fn unchanged(&self, turn: TurnId, call: &CallId) {
-        let text = "The text stays as it is: there is nothing to change.";
-        let answer = ToolAnswer::done(call, text.to_owned(), "no change");
+    fn done(&self, turn: TurnId, call: &CallId, text: &str, summary: &str) {
+        let answer = ToolAnswer::done(call, text.to_owned(), summary);
         let _ = self.results.send(Input::Answered { turn, answer });
     }
 

@@ -3,7 +3,8 @@
 use super::known::Observation;
 use crate::edit::{Change, Edit, Whole};
 use crate::tool::Unreadable;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// Why such a call is refused.
 pub(super) const OVERLAPS: &str = "This call was not carried out, because another call of the same reply changes one of \
@@ -25,6 +26,33 @@ pub(super) fn without_overlaps<T>(
         if met { overlapping.push(it) } else { fit.push(it) }
     }
     (fit, overlapping)
+}
+
+/// The answer to such a call.
+pub(super) const REWRITTEN: &str = "A later call of the same reply writes this file. The two are one change of the file, \
+    and the answer to that call says what becomes of it.";
+
+/// Takes out the deletions of files that a later call of the same reply writes: the two are one change of the file, in
+/// whatever order the user decides. Returns the calls, those of them that have nothing else to do, and the files.
+pub(super) fn without_rewritten<T>(
+    calls: Vec<T>,
+    edits: impl Fn(&mut T) -> &mut Vec<Edit>,
+) -> (Vec<T>, Vec<T>, BTreeSet<PathBuf>) {
+    let (mut written, mut rewritten) = (BTreeSet::new(), BTreeSet::new());
+    let (mut left, mut over) = (Vec::new(), Vec::new());
+    for mut it in calls.into_iter().rev() {
+        let own = edits(&mut it);
+        let deletes = |it: &Edit| matches!(as_whole(it), Some(Whole::Delete));
+        rewritten.extend(
+            own.extract_if(.., |it| deletes(it) && written.contains(&it.path)).map(|it| it.path),
+        );
+        let writes = own.iter().filter(|it| matches!(it.change, Change::Write { .. }));
+        written.extend(writes.map(|it| it.path.clone()));
+        if own.is_empty() { over.push(it) } else { left.push(it) }
+    }
+    left.reverse();
+    over.reverse();
+    (left, over, rewritten)
 }
 
 fn as_whole(edit: &Edit) -> Option<&Whole> {
