@@ -66,7 +66,7 @@ impl Judge<'_> {
         outcome.is_outside = self.reviewed.outside;
         edit::follow(&mut outcome, all[at], self.settled.as_ref(), decisions);
         if let Some(settled) = &self.settled {
-            edit::formatted_since(&mut outcome, all, settled, &self.formattings);
+            edit::formatted_since(&mut outcome, (all, at), settled, &self.formattings);
         }
         let mut text = if self.reviewed.gone {
             let is_left = outcome.hunks.iter().all(|it| it.fate == Fate::Left);

@@ -202,6 +202,21 @@ fn a_formatter_at_any_write_is_not_taken_for_the_user() {
     }
 }
 
+/// The user types beside a hunk that was accepted, or in it; the formatter then changes each line.
+#[test]
+fn text_that_the_user_types_elsewhere_makes_no_formatted_hunk_the_users() {
+    for on_save in ON_SAVE {
+        for (keys, is_users) in
+            [("5GA<CR>m5<Esc>", false), ("3Om3<Esc>", false), ("2GAmine<Esc>", true)]
+        {
+            let told = told_after(on_save, &format!("2G\\a{keys}:w<CR>:Caliban accept all<CR>"));
+            assert!(told.contains("L(8)"), "{keys}: {told}");
+            let says = ["reworked", "edited", "by the user"].iter().any(|it| told.contains(it));
+            assert_eq!(says, is_users, "{keys}: {told}");
+        }
+    }
+}
+
 /// The same for hunks that are written only when the user has decided, or by `:w!`.
 #[test]
 fn a_formatter_at_the_users_write_is_not_taken_for_the_user() {
