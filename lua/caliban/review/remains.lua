@@ -7,7 +7,7 @@ local BUF = require('caliban.editor.since').BUF
 local file = require('caliban.editor.file')
 
 --- Why the text of a review is not on disk.
-M.GONE = 'it was deleted on disk'
+M.GONE = 'it was deleted or moved on disk'
 
 --- The text with which a review ended that could not be saved because the file was gone.
 local settled = {} ---@type table<integer, string> by buffer

@@ -169,7 +169,8 @@ function M.merge(r, why, by)
     end
     state.set_clash(r, gone)
     return warn(
-      name .. ' was deleted on disk while you were reviewing it. The buffer keeps its text.'
+      name
+        .. ' was deleted or moved on disk while you were reviewing it. The buffer keeps its text.'
     )
   end
   local was, is_awaited = r.origin, appeared.is_awaited(r)

@@ -272,19 +272,19 @@ fn a_stash_takes_back_what_the_review_shows_and_all_of_it_is_told() {
     scene.wait_hunks(0);
     expect![[r#"
         a.txt: 1 undone on disk
-        pkg/new.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
-        pkg/empty.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
-        docs/c.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
+        pkg/new.txt was deleted or moved on disk while you were reviewing it. The buffer keeps its text.
+        pkg/empty.txt was deleted or moved on disk while you were reviewing it. The buffer keeps its text.
+        docs/c.txt was deleted or moved on disk while you were reviewing it. The buffer keeps its text.
         5 files: 1 hunk, 2 deletions, 1 renaming, 1 empty file accepted, 3 files not saved"#]]
     .assert_eq(&scene.said());
     expect![[r#"
         <notice>
         The user accepted the change in pkg/new.txt.
-        pkg/new.txt is not saved (it was deleted on disk): the changes are not on disk yet.
+        pkg/new.txt is not saved (it was deleted or moved on disk): the changes are not on disk yet.
         </notice>
         <notice>
         The user accepted the change in pkg/empty.txt.
-        pkg/empty.txt is not saved (it was deleted on disk): the changes are not on disk yet.
+        pkg/empty.txt is not saved (it was deleted or moved on disk): the changes are not on disk yet.
         </notice>
         <notice>
         The user accepted the deletion: d.c is deleted.

@@ -66,8 +66,8 @@ fn a_text_that_is_on_no_disk_is_modified() {
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_hunks(0);
     expect![[r#"
-        a.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
-        a.txt: 2 accepted, not saved: it was deleted on disk"#]]
+        a.txt was deleted or moved on disk while you were reviewing it. The buffer keeps its text.
+        a.txt: 2 accepted, not saved: it was deleted or moved on disk"#]]
     .assert_eq(&scene.said());
     scene.nvim.keys(":qa<CR>");
     scene.nvim.wait_screen("E37");

@@ -190,7 +190,7 @@ fn a_file_deleted_during_the_review_stays_deleted() {
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (it was deleted on disk): the changes are not on disk yet."#]]
+        a.txt is not saved (it was deleted or moved on disk): the changes are not on disk yet."#]]
     .assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
     assert_eq!(scene.on_disk("a.txt"), None);

@@ -222,13 +222,13 @@ fn a_verdict_on_a_file_that_is_not_there_any_more_is_told_as_not_saved() {
     let path = |scene: &Scene| scene.nvim.setup.path("a.txt");
     expect![[r#"
         The user rejected 2 changes in a.txt: they are undone.
-        a.txt is not saved (it was deleted on disk): none of your changes is on disk.
+        a.txt is not saved (it was deleted or moved on disk): none of your changes is on disk.
         <context kind="changes" path="a.txt">
         The file changed since you saw it last:
         It does not exist now.
         </context>
         ---
-        a.txt: 2 rejected, not saved: it was deleted on disk
+        a.txt: 2 rejected, not saved: it was deleted or moved on disk
         ---
         no file"#]]
     .assert_eq(&written("", None, ":call delete('a.txt')<CR>:Caliban reject all<CR>"));
@@ -247,9 +247,9 @@ fn a_verdict_on_a_file_that_is_not_there_any_more_is_told_as_not_saved() {
     let elsewhere = |it: &Scene| fs::rename(path(it), it.nvim.setup.path("b.txt")).unwrap();
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (it was deleted on disk): the changes are not on disk yet.
+        a.txt is not saved (it was deleted or moved on disk): the changes are not on disk yet.
         ---
-        a.txt: 2 accepted, not saved: it was deleted on disk
+        a.txt: 2 accepted, not saved: it was deleted or moved on disk
         ---
         no file"#]]
     .assert_eq(&asked("", elsewhere, ACCEPT));
