@@ -75,7 +75,7 @@ pub(super) async fn course(
 async fn has_only_own(root: &Path, from: &Head, to: &Head, start: i64) -> bool {
     let Some(new) = to.commit.as_deref() else { return false };
     let list = async |without: &[String]| {
-        let mut asked = vec!["rev-list", "--format=%P|%ct|%at", "-n", COMMITS, new, "--not"];
+        let mut asked = vec!["rev-list", "--format=%H|%P|%ct|%at", "-n", COMMITS, new, "--not"];
         asked.extend(without.iter().map(String::as_str));
         let said = git(root, &asked).await?;
         let lines = String::from_utf8_lossy(&said).into_owned();
@@ -88,10 +88,11 @@ async fn has_only_own(root: &Path, from: &Head, to: &Head, start: i64) -> bool {
     if list(&known).await.as_ref() != Some(&all) {
         return false;
     }
-    let (mut parents, mut is_written_now) = (Vec::new(), true);
+    let (mut parents, mut names, mut is_written_now) = (Vec::new(), BTreeSet::new(), true);
     for line in &all {
         let words: Vec<&str> = line.split('|').collect();
-        let [above, committed, written] = words[..] else { return false };
+        let [name, above, committed, written] = words[..] else { return false };
+        names.insert(name);
         let is_new = |it: &str| it.parse::<i64>().is_ok_and(|it| it >= start);
         if above.contains(' ') || !is_new(committed) {
             return false;
@@ -101,14 +102,27 @@ async fn has_only_own(root: &Path, from: &Head, to: &Head, start: i64) -> bool {
     }
     let first = parents.pop().unwrap_or_default();
     if all.is_empty() || first == from.commit.as_deref().unwrap_or_default() {
-        // git cherry-pick, rebase and am keep the time at which a change was first committed
-        return !all.is_empty() && is_written_now;
+        // git cherry-pick, rebase and am keep the time at which a change was first committed; git commit can be given one
+        return !all.is_empty() && (is_written_now || are_by_commit(root, names).await);
     }
     // one commit beside the earlier one: that was amended, and has its time
     let Some(old) = from.commit.as_deref().filter(|_| all.len() == 1) else { return false };
     let above = git(root, &["rev-list", "--format=%P", "-n", "1", old]).await;
     let above = above.unwrap_or_default();
     String::from_utf8_lossy(&above).lines().nth(1) == Some(&*first)
+}
+
+/// Whether git's log of HEAD says of all these commits that `git commit` has made them.
+async fn are_by_commit(root: &Path, mut names: BTreeSet<&str>) -> bool {
+    let asked = ["log", "-g", "--format=%H|%gs", "-n", COMMITS, "HEAD", "--"];
+    let said = git(root, &asked).await.unwrap_or_default();
+    for line in String::from_utf8_lossy(&said).lines() {
+        let Some((name, how)) = line.split_once('|') else { continue };
+        if how.starts_with("commit: ") || how.starts_with("commit (initial): ") {
+            names.remove(name);
+        }
+    }
+    names.is_empty()
 }
 
 impl Course {

@@ -272,6 +272,23 @@ fn the_preview_says_that_a_turn_committed() {
     assert_eq!(status(&scene), "");
 }
 
+/// What another commit has brought stays, also if its time is as old.
+#[test]
+fn a_rewind_restores_what_a_command_committed_with_an_old_date() {
+    let old = "2020-01-01T12:00:00Z";
+    let command = format!("sed -i s/l2/L2/ a.txt; git commit -qam more --date {old}");
+    let scene = ran(|it| it, |_| (), &command);
+    preview(&scene, "1");
+    assert_eq!(heads(&scene), "diff a.txt is restored (changed by a command)\n");
+    take_all_back(&scene);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+
+    let scene = ran(|it| it, two_branches, &format!("{command}; git cherry-pick other"));
+    preview(&scene, "1");
+    let heads = heads(&scene);
+    assert!(heads.starts_with("diff a.txt is not changed"), "{heads}");
+}
+
 #[test]
 fn a_turn_that_only_committed_is_in_the_list() {
     let scene = ran(|it| it, |_| (), "git commit -q --allow-empty -m more");
