@@ -12,6 +12,7 @@ mod law;
 mod merges;
 mod moved;
 mod one;
+mod restarted;
 mod reviews;
 mod together;
 mod turns;
