@@ -22,7 +22,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
-const UNCHANGED: &str = "The text stays as it is: there is nothing to change.";
 /// How often an edit is matched again because its file's text changed in the meantime.
 const TRIES: u32 = 5;
 /// The most calls on one file whose changes are shown as diffs with line numbers.
@@ -153,9 +152,7 @@ async fn opened(
         let post = job.post.as_ref();
         match edits.and_then(|it| refactor::owned(it, post, &job.desk.root)) {
             Ok(Edits::Need(access)) => job.needs(turn, id, access),
-            Ok(Edits::Made(all)) if all.edits.is_empty() => {
-                job.done(turn, &id, UNCHANGED, "no change")
-            }
+            Ok(Edits::Made(all)) if all.edits.is_empty() => job.done(turn, &id, whole::SAME),
             Ok(Edits::Made(all)) => open.push(Open::new(id, named(&job.desk, all).await)),
             Err(text) => job.refuse(turn, &id, tool::short(&text)),
         }
@@ -167,7 +164,7 @@ async fn place(job: Job, turn: TurnId, calls: &[Arc<Call>], stopped: watch::Rece
     let open = opened(&job, turn, calls, stopped).await;
     let (open, over, rewritten) = whole::without_rewritten(open, |it| &mut it.edits);
     for it in over {
-        job.done(turn, &it.call, whole::REWRITTEN, "one change with the next write");
+        job.done(turn, &it.call, whole::REWRITTEN);
     }
     let (mut open, overlapping) = whole::without_overlaps(open, |it| &it.edits);
     for it in overlapping {
@@ -335,8 +332,8 @@ impl Job {
     }
 
     /// Whether the model has read enough of the file to change it. A `write` is allowed only if the model knows the
-    /// file's current text, or has deleted it in the same reply. A file that needs consent to be read cannot be edited before it is read, because the error
-    /// about an edit that does not fit would show the file's text.
+    /// file's current text, or has deleted it in the same reply. A file that needs consent to be read cannot be edited
+    /// before it is read, because the error about an edit that does not fit would show the file's text.
     fn may_write(
         &self,
         path: &Path,
@@ -484,7 +481,7 @@ impl Job {
         let _ = self.results.send(Input::Needed { turn, call, access });
     }
 
-    fn done(&self, turn: TurnId, call: &CallId, text: &str, summary: &str) {
+    fn done(&self, turn: TurnId, call: &CallId, (text, summary): (&str, &str)) {
         let answer = ToolAnswer::done(call, text.to_owned(), summary);
         let _ = self.results.send(Input::Answered { turn, answer });
     }

@@ -28,9 +28,16 @@ pub(super) fn without_overlaps<T>(
     (fit, overlapping)
 }
 
-/// The answer to such a call.
-pub(super) const REWRITTEN: &str = "A later call of the same reply writes this file. The two are one change of the file, \
-    and the answer to that call says what becomes of it.";
+/// The answer to a call that changes nothing, and its summary.
+pub(super) const SAME: (&str, &str) =
+    ("The text stays as it is: there is nothing to change.", "no change");
+
+/// The answer to a call whose files are all written by later calls, and its summary.
+pub(super) const REWRITTEN: (&str, &str) = (
+    "A later call of the same reply writes this file. The two are one change of the file, \
+    and the answer to that call says what becomes of it.",
+    "one change with the next write",
+);
 
 /// Takes out the deletions of files that a later call of the same reply writes: the two are one change of the file, in
 /// whatever order the user decides. Returns the calls, those of them that have nothing else to do, and the files.
