@@ -1,6 +1,7 @@
 //! Tests of the chat on a screen of 80 columns and 24 rows: what is seen, and where the cursor goes.
 
 mod questions;
+mod drafts;
 mod screens;
 
 use crate::asks::{ask, question, which};

@@ -72,6 +72,36 @@ fn the_state_returns_to_the_winbar_once_a_plugin_frees_it() {
     nvim.wait_screen("<CR> send · <Tab> to the chat");
 }
 
+/// With a statusline of the user's there is no rule, and with a winbar of a plugin's the state is above the composer.
+#[test]
+fn the_lines_below_are_named_wherever_the_bars_are() {
+    for more in [
+        "",
+        "KitLualine()",
+        "vim.o.statusline = ' OURS '",
+        "vim.o.statusline = ' OURS ' KitLualine()",
+        "vim.o.laststatus = 3 KitLualine()",
+        "vim.o.laststatus = 0",
+    ] {
+        let server = Server::start();
+        let all: Vec<String> = (1..=60).map(|n| format!("line {n}\n")).collect();
+        server.reply(Reply::said(&all.join("\n")));
+        let setup = Setup::new().anthropic(&server).size(80, 24);
+        let nvim = Nvim::start(&setup.before(&format!("{LUALINE}{more}")));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_screen("line 60");
+        nvim.keys("<C-w>kgg");
+        let is_named = |it: &Nvim| {
+            let screen = it.screen();
+            let after = screen.split_once("↓ ").map(|it| it.1).unwrap_or_default();
+            after.split(' ').next().is_some_and(|it| it.parse().is_ok_and(|it: u32| it > 80))
+        };
+        nvim.wait(is_named, &format!("the number of lines below, with {more:?}"));
+        nvim.keys("G");
+        nvim.wait_gone("↓ ");
+    }
+}
+
 /// Lets a reply fill this many thousandths of the model's context window. Returns the percentage in the winbar, and the
 /// fill and the free tokens of the chat's status.
 fn filled(nvim: &Nvim, server: &Server, n: usize, thousandths: u64) -> String {

@@ -53,6 +53,7 @@ end
 ---@param chat caliban.Chat
 ---@param win integer
 ---@return boolean # whether the winbar is shown
+---@return string[] below the words for the lines below the window, and shorter ones, if the rule does not name them
 function M.state(chat, win)
   local below = not rule(win) and { require('caliban.chat.below').words(win) } or {}
   local width = api.nvim_win_get_width(win) - 2
@@ -67,7 +68,7 @@ function M.state(chat, win)
   if #right > 0 then
     items = items .. '%%=  ' .. table.concat(vim.tbl_map(format, right)) .. ' '
   end
-  return require('caliban.editor.name').winbar(win, items, unpack(texts) --[[@as string]])
+  return require('caliban.editor.name').winbar(win, items, unpack(texts) --[[@as string]]), below
 end
 
 --- Shows the keys at a composer's window.

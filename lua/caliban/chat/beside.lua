@@ -91,7 +91,7 @@ local function fit_call(chat, block, call, top)
   block.words = long
   local fit, whole = require('caliban.chat.fit'), block.whole or ''
   local window = narrowest(chat)
-  if window and not long and vim.endswith(whole:sub(1, call.name), ' task') then
+  if window and vim.endswith(whole:sub(1, call.name), ' task') then
     words = briefer(words, window.room - api.nvim_strwidth(whole) - GAP)
   end
   local size = api.nvim_strwidth(words)

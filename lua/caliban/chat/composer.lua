@@ -103,10 +103,11 @@ end
 --- Shows or hides the state of the chat above the text.
 ---@param chat caliban.Chat
 ---@param wanted boolean
-function M.show_state(chat, wanted)
+---@param below string[] the words for the lines below the transcript's window, and shorter ones
+function M.show_state(chat, wanted, below)
   local width = require('caliban.chat.over_text').room(chat)
   local status = require('caliban.chat.status')
-  local left, right = status.line(chat, width - 1)
+  local left, right = status.line(chat, width - 1, below[1], below[2])
   local taken = api.nvim_strwidth(status.text(left) .. status.text(right))
   table.insert(left, { (' '):rep(math.max(2, width - taken)) })
   local row = vim.tbl_map(function(chunk)

@@ -1,5 +1,6 @@
 --- The user's answers to questions. A key counts as an answer only if it was pressed after the
---- question appeared. Consent is accepted only after the whole question has been on the screen.
+--- question appeared. Consent is accepted only after the whole question has been on the screen; an
+--- answer to the model allows nothing, so the question need not be read to its end.
 local M = {}
 
 local api, fn = vim.api, vim.fn
@@ -171,7 +172,7 @@ function M.objection(chat, question, ruling)
     return 'Caliban proposes no rule for this call. Allow it once or for this session.'
   elseif not question.armed then
     return 'The question has only just appeared. Read it, then answer.'
-  elseif ruling == 'deny' then
+  elseif ruling == 'deny' or question.asks then
     return nil
   elseif next(question.folds) then
     return UNFOLDED

@@ -147,6 +147,9 @@ local function wanted(win)
   return math.max(M.composer(), math.min(most, lines)) + (vim.wo[win].winbar ~= '' and 1 or 0)
 end
 
+--- The least lines of a transcript above a composer that grows.
+local KEPT = 3
+
 --- Fits the composer's height to its text by changing the height of the transcript above it.
 ---@param chat caliban.Chat
 function M.fit(chat)
@@ -156,9 +159,6 @@ function M.fit(chat)
     return
   end
   local want, have = wanted(lower), api.nvim_win_get_height(lower)
-  if want == have then
-    return
-  end
   if api.nvim_win_get_config(lower).relative ~= '' then
     api.nvim_win_set_config(lower, M.float('composer', want))
     api.nvim_win_set_config(upper, M.float('transcript', want))
@@ -166,8 +166,12 @@ function M.fit(chat)
   end
   local top, bottom = api.nvim_win_get_position(upper), api.nvim_win_get_position(lower)
   local height = api.nvim_win_get_height(upper)
-  -- the transcript keeps at least three lines, if it has so many
-  want = want > have and math.max(have, math.min(want, height + have - 3)) or want
+  local room = require('caliban.chat.room')
+  local half = room.half(chat, upper)
+  local most = height + have + room.more(upper) - math.max(KEPT, half)
+  -- the transcript keeps what it has to have; without a turn, a composer that has grown stays as it is
+  local least = M.composer() + (vim.wo[lower].winbar ~= '' and 1 or 0)
+  want = math.max(least, half == 0 and want > have and have or 0, math.min(want, most))
   if top[2] ~= bottom[2] or bottom[1] - top[1] > height + 1 or want == have then
     return -- the user has moved one of the two windows, or there is no room
   end

@@ -80,21 +80,19 @@ local function on_line(_, win, buf, row)
   end
 end
 
---- Shows how many lines are below a window of a transcript.
+--- Shows how many lines are below a chat's windows.
 ---@param of caliban.Chat
----@param win integer
-local function announce(of, win)
+local function announce(of)
   vim.schedule(function()
-    if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == of.transcript then
-      require('caliban.chat.bars').state(of, win)
-    end
+    local _ = require('caliban.chat.chats').usable(of.transcript)
+      and require('caliban.chat.windows').show_state(of)
   end)
 end
 
 local function on_end()
   for win, of in pairs(drawing) do
     drawing[win] = nil
-    local _ = require('caliban.chat.below').count(win) and announce(of, win)
+    local _ = require('caliban.chat.below').count(win) and announce(of)
   end
   for win, of in pairs(asking) do
     asking[win] = nil

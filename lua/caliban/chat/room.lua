@@ -30,18 +30,23 @@ local function toured(chat, win)
   return block and api.nvim_win_text_height(win, { start_row = row + (block.head or 0) }).all or 0
 end
 
+--- The height of a transcript that has half of a low screen, because a turn runs or a question waits; else 0.
+---@param chat caliban.Chat
+---@param win integer
+---@return integer
+function M.half(chat, win)
+  local share = layout.share(win)
+  local is_busy = chat.question or not calm[chat.status and chat.status.phase or 'idle']
+  local has_half = vim.o.lines <= layout.LOW and is_busy and not (share and share.held)
+  return has_half and math.ceil(vim.o.lines / 2) or 0
+end
+
 --- The height that a transcript's window should have at least.
 ---@param chat caliban.Chat
 ---@param win integer
 ---@return integer
 local function least(chat, win)
-  local rows = 0
-  if
-    vim.o.lines <= layout.LOW
-    and (chat.question or not calm[chat.status and chat.status.phase or 'idle'])
-  then
-    rows = math.ceil(vim.o.lines / 2)
-  end
+  local rows = M.half(chat, win)
   local words, winbar = toured(chat, win), vim.wo[win].winbar ~= '' and 1 or 0
   rows = words > 0 and math.max(rows, words + winbar) or rows
   local block, top = require('caliban.chat.order').asking(chat)
@@ -76,6 +81,15 @@ local function spare(size)
   -- each window has a statusline, and so has the composer
   local free = vim.o.lines - vim.o.cmdheight - (tabline and 1 or 0) - size - 1
   return free - count * (CODE + 1)
+end
+
+--- The rows that a transcript above or below the code can get from the windows of the code.
+---@param win integer
+---@return integer
+function M.more(win)
+  local share = layout.share(win)
+  local is_free = share and share.side == 'lines' and not share.held
+  return is_free and math.max(0, spare(layout.size(win, 'lines'))) or 0
 end
 
 --- Sets the height of a transcript's window. Where the other windows have fixed heights, the composer does not get the
@@ -128,14 +142,18 @@ local function look()
   return { wins = wins, heights = heights, views = views, screen = vim.o.lines }
 end
 
---- Gives the windows their heights back, and the windows in which nothing has moved their first lines.
+--- Gives the windows of the code their heights back, and those in which nothing has moved their first lines. The composer
+--- keeps the height of its draft.
 ---@param before caliban.Unresized
 ---@param chat caliban.Chat
 local function give_back(before, chat)
   -- twice, because a window takes its rows from the next one
   for _ = 1, 2 do
     for i, win in ipairs(before.wins) do
-      api.nvim_win_set_height(win, before.heights[i])
+      local buf = api.nvim_win_get_buf(win)
+      if buf ~= chat.transcript and buf ~= chat.composer then
+        api.nvim_win_set_height(win, before.heights[i])
+      end
     end
   end
   for i, win in ipairs(before.wins) do
@@ -234,6 +252,8 @@ function M.fit(chat)
         fit(chat, win, share)
       end
     end
+    -- a composer that has grown gives rows back
+    local _ = here and api.nvim_win_get_height(win) < M.half(chat, win) and layout.fit(chat)
   end
 end
 

@@ -31,19 +31,25 @@ function M.hint(chat)
   end
 end
 
---- Updates what the windows of a chat show besides its text: the state, the key hints and the words
---- in an empty composer. If another plugin has set the winbar of the transcript, the state is shown
---- above the composer's text.
+--- Shows the state of a chat and how many lines are below its windows. If another plugin has set the winbar of the
+--- transcript, they are shown above the composer's text.
+---@param chat caliban.Chat
+function M.show_state(chat)
+  local stands, below = true, {} ---@type boolean, string[]
+  for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
+    local is_shown, words = require('caliban.chat.bars').state(chat, win)
+    stands, below = is_shown and stands, is_shown and below or words
+  end
+  require('caliban.chat.composer').show_state(chat, not stands, below)
+end
+
+--- Updates what the windows of a chat show besides its text: the state, the key hints and the words in an empty composer.
 ---@param chat caliban.Chat
 function M.decorate(chat)
-  local stands = true
-  for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
-    stands = require('caliban.chat.bars').state(chat, win) and stands
-  end
   require('caliban.chat.plan_keys').map(chat)
   M.hint(chat)
   require('caliban.chat.placeholder').refresh(chat)
-  require('caliban.chat.composer').show_state(chat, not stands)
+  M.show_state(chat)
 end
 
 --- Adapts a transcript to its windows, whose width may have changed.
