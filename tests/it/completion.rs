@@ -297,8 +297,10 @@ fn sessions_models_and_providers_are_completed_as_arguments() {
     nvim.wait_phase("idle");
     nvim.keys("<Esc>:Caliban new second<CR>");
     nvim.wait_session("second");
-    nvim.keys("i/sessions ma");
-    wait_offered(&nvim, "main");
+    for command in ["/sessions", "/resume"] {
+        nvim.keys(&format!("<Esc>ggdGi{command} ma"));
+        wait_offered(&nvim, "main");
+    }
     nvim.keys("<C-u>/connect open");
     wait_offered(&nvim, "openai");
     nvim.keys("<C-u>/models anth");

@@ -3,6 +3,7 @@
 mod questions;
 mod drafts;
 mod screens;
+mod titles;
 
 use crate::asks::{ask, question, which};
 use crate::kit::nvim::Nvim;
@@ -42,6 +43,38 @@ fn at_end(nvim: &Nvim) -> bool {
 fn lines(count: usize) -> Reply {
     let all: Vec<String> = (1..=count).map(|n| format!("line {n}\n")).collect();
     Reply::said(&all.join("\n"))
+}
+
+/// Each answer is the next key; the cursor is never moved.
+#[test]
+fn each_kind_of_answer_goes_to_the_question_that_follows() {
+    let server = Server::start();
+    let mut checks = question("Which checks?", &["Unit tests", "Lints"]);
+    checks["multiple"] = json!(true);
+    let port = question("Which port?", &["80", "443"]);
+    server.reply(ask("c1", &[checks, which(), port, question("Which host?", &["Here", "There"])]));
+    let nvim = Nvim::start(&small(&server));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_asked("Which checks?");
+    nvim.keys("<Tab>1");
+    nvim.wait_screen("[x] Unit tests");
+    nvim.keys("<CR>");
+    nvim.wait_asked("Which database?");
+    nvim.keys("x");
+    nvim.wait_asked("Which port?");
+    nvim.keys("u");
+    nvim.wait_asked("Which database?");
+    nvim.keys("2");
+    nvim.wait_asked("Which port?");
+    nvim.keys("eno port<CR>");
+    nvim.wait_asked("Which host?");
+    server.reply(Reply::said("All is set."));
+    nvim.keys("1");
+    nvim.wait_transcript("All is set.");
+    let said = server.requests()[1].last_user_text();
+    for answer in ["→ Unit tests", "→ Postgres", "→ (own words) no port", "→ Here"] {
+        assert!(said.contains(answer), "{said}");
+    }
 }
 
 #[test]

@@ -65,13 +65,15 @@ local function write(chat, block, top, line)
   end
 end
 
---- The figures beside a title, without the last ones for which there is no room.
+--- The words beside a title, without the last ones for which there is no room. The first ones say how the work has ended:
+--- they stay. Those of running work go, because its own line below the title says more.
 ---@param words string
 ---@param room integer
+---@param runs boolean
 ---@return string
-local function briefer(words, room)
+local function briefer(words, room, runs)
   local parts = vim.split(words, ' · ', { plain = true })
-  while #parts > 1 and api.nvim_strwidth(table.concat(parts, ' · ')) > room do
+  while #parts > (runs and 0 or 1) and api.nvim_strwidth(table.concat(parts, ' · ')) > room do
     table.remove(parts)
   end
   return table.concat(parts, ' · ')
@@ -91,8 +93,9 @@ local function fit_call(chat, block, call, top)
   block.words = long
   local fit, whole = require('caliban.chat.fit'), block.whole or ''
   local window = narrowest(chat)
-  if window and vim.endswith(whole:sub(1, call.name), ' task') then
-    words = briefer(words, window.room - api.nvim_strwidth(whole) - GAP)
+  local is_titled = vim.endswith(whole:sub(1, call.name), ' task')
+  if window and is_titled then
+    words = briefer(words, window.room - api.nvim_strwidth(whole) - GAP, long ~= nil)
   end
   local size = api.nvim_strwidth(words)
   if window and not call.is_whole then
@@ -102,7 +105,8 @@ local function fit_call(chat, block, call, top)
       words = short
       rest = room - api.nvim_strwidth(short) - GAP
     end
-    rest = rest < fit.least(whole, call) and room or rest
+    local is_low = rest < (is_titled and api.nvim_strwidth(whole) or fit.least(whole, call))
+    rest = is_low and room or rest
     write(chat, block, top, fit.line(whole, call, rest))
   end
   local below = require('caliban.chat.calls').fit(chat, block, top)

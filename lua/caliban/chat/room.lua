@@ -97,8 +97,8 @@ end
 ---@param win integer
 ---@param height integer
 local function resize(win, height)
-  local follows = api.nvim_win_get_cursor(win)[1]
-    == api.nvim_buf_line_count(api.nvim_win_get_buf(win))
+  local last = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
+  local follows = api.nvim_win_get_cursor(win)[1] == last
   local below = layout.composer_of(win)
   local rows = below and api.nvim_win_get_height(below) or 0
   api.nvim_win_set_height(win, height)
@@ -107,8 +107,10 @@ local function resize(win, height)
     api.nvim_win_set_height(win, api.nvim_win_get_height(win) + surplus)
   end
   if follows then
+    -- of a last line that is higher than the window, its end
+    local is_whole = api.nvim_win_text_height(win, { start_row = last - 1 }).all <= height
     api.nvim_win_call(win, function()
-      vim.cmd('normal! zb')
+      vim.cmd(is_whole and 'normal! zb' or 'normal! $zb')
     end)
   end
 end

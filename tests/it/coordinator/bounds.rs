@@ -157,6 +157,31 @@ fn a_workers_question_is_answered_in_the_coordinators_chat() {
 }
 
 #[test]
+fn workers_that_ask_are_counted_in_the_winbar_at_every_width() {
+    for (columns, lines, two, one) in [
+        (200, 40, "2 workers wait for you", "1 worker waits for you"),
+        (60, 20, "2 wait for you", "1 waits for you"),
+    ] {
+        let scene = coordinator(|it| it.size(columns, lines));
+        for (prompt, id) in [("Greet.", "s1"), ("Part.", "s2")] {
+            let calls = Reply::new().call(id, "shell", json!({ "command": "echo hi" }));
+            scene.server.reply_to(has_got(prompt, 0), calls);
+            scene.server.reply_to(has_got(prompt, 1), Reply::said(&done("It is done.")));
+        }
+        spawned(&scene, &json!([worker("verifier", "Greet."), worker("verifier", "Part.")]));
+        scene.nvim.keys(":Caliban<CR>");
+        scene.nvim.wait_screen(two);
+        scene.nvim.wait_question();
+        scene.server.reply(Reply::said("So it is."));
+        scene.nvim.keys(":Caliban approve<CR>");
+        scene.nvim.wait_screen(one);
+        scene.nvim.wait_question();
+        scene.nvim.keys(":Caliban approve<CR>");
+        scene.wait_idle("So it is.");
+    }
+}
+
+#[test]
 fn the_commands_of_an_implementer_write_its_own_paths_only() {
     if !is_full() {
         return;

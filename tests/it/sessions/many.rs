@@ -39,9 +39,16 @@ fn the_picker_shows_titles_and_opens_the_chosen_conversation() {
     nvim.keys("2<CR>");
     nvim.wait_screen("Fixed.");
     assert_eq!(nvim.session(), "plan");
-    nvim.lua("require('caliban').ask('/sessions')", &[]);
-    nvim.wait_screen("1: main    Write a poem");
-    nvim.keys("<CR>");
+    for command in ["/sessions", "/resume"] {
+        nvim.keys(&format!("<Esc>:Caliban<CR>i{command}<C-s>"));
+        nvim.wait_screen("Type number and <Enter>");
+        nvim.wait_screen("Write a poem");
+        nvim.keys("<CR>");
+        nvim.wait_gone("Type number and <Enter>");
+    }
+    nvim.keys("<Esc>:Caliban<CR>i/resume parser<C-s>");
+    nvim.wait_screen("and its tests");
+    nvim.keys("<CR><Esc>");
     nvim.quit_with(":qa<CR>");
 
     let nvim = Nvim::start(&setup);

@@ -1,0 +1,59 @@
+//! The words of calls on small screens: titles come before figures.
+
+use super::small;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::tasks::has_got;
+use serde_json::json;
+
+/// The row of a task on the screen.
+fn row(nvim: &Nvim) -> String {
+    let screen = nvim.screen();
+    screen.lines().find(|it| it.contains("task  Find")).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_title_of_a_task_comes_before_the_figures_while_it_runs_and_after() {
+    let title = "Find where the parser keeps its last one";
+    for (columns, lines) in [(60, 20), (80, 24), (120, 36)] {
+        let what = format!("the whole title at {columns}x{lines}");
+        let server = Server::start();
+        let task = json!({ "description": title, "prompt": "Find it." });
+        server.reply(Reply::new().call("t1", "task", task));
+        let read = json!({ "path": "a.txt" });
+        server.reply_to(has_got("Find it.", 0), Reply::new().call("r1", "read", read));
+        let gate = server.reply(Reply::new().text("In").gate().text(" a.txt."));
+        server.reply(Reply::said("It is in a.txt."));
+        let nvim = Nvim::start(&small(&server).size(columns, lines));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_screen("main-task");
+        let is_whole = |it: &Nvim| row(it).contains(title);
+        nvim.wait(is_whole, &what);
+        server.wait_count(3);
+        gate.finish();
+        nvim.wait_screen("It is in a.txt.");
+        nvim.wait(is_whole, &what);
+        let has_figures = row(&nvim).contains("2 requests");
+        // beside the code, the chat of 120 columns is as narrow as a screen of 60
+        assert_eq!(has_figures, columns == 80, "{}", row(&nvim));
+    }
+}
+
+/// Neovim marks a line of which it shows only a part by `@`.
+#[test]
+fn the_last_line_is_shown_up_to_the_last_row_of_the_window() {
+    for (columns, lines) in [(60, 20), (80, 24), (120, 24)] {
+        let server = Server::start();
+        let long = format!("{}the end", "some words and ".repeat(150));
+        server.reply(Reply::said(&long));
+        let nvim = Nvim::start(&small(&server).size(columns, lines));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_screen("the end");
+        let is_clean = |it: &Nvim| !it.screen().lines().any(|it| it.trim().starts_with('@'));
+        nvim.wait(is_clean, "no row of `@`");
+        nvim.keys("<C-w>kgg");
+        nvim.wait_gone("the end");
+        nvim.wait(is_clean, "no row of `@` at the beginning");
+    }
+}
