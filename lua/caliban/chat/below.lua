@@ -38,18 +38,9 @@ end
 function M.pull(win, buf)
   local last, info = api.nvim_buf_line_count(buf), fn.getwininfo(win)[1]
   local top = math.min(info.topline, last)
-  ---@param line integer
-  ---@return boolean # whether the window can show all lines from this one on
-  local function fits(line)
-    return api.nvim_win_text_height(win, { start_row = line - 1 }).all <= info.height
-  end
-  while fn.line('w$', win) == last and top > 1 and fits(top - 1) do
-    top = top - 1
-  end
-  if top < info.topline then
-    api.nvim_win_call(win, function()
-      fn.winrestview({ topline = top, skipcol = 0 })
-    end)
+  local rows = api.nvim_win_text_height(win, { start_row = top - 1 }).all
+  if fn.line('w$', win) == last and top > 1 and rows < info.height then
+    require('caliban.chat.scroll').bottom(win, last, top)
   end
 end
 
@@ -74,21 +65,14 @@ function M.stay(chat, head)
     local function fits(row)
       return api.nvim_win_text_height(win, { start_row = row }).all <= info.height
     end
-    local cursor, top = api.nvim_win_get_cursor(win)[1], nil ---@type integer, integer?
+    local cursor, scroll = api.nvim_win_get_cursor(win)[1], require('caliban.chat.scroll')
     local follows = cursor == last or head and cursor == head + 1
     if follows and head and not fits(head) then
-      top = head
+      api.nvim_win_set_cursor(win, { head + 1, 0 })
+      scroll.top(win, head + 1)
     elseif follows and fn.line('w$', win) < last and fits(last - 1) then
-      top = last - 1
-      while top > 0 and fits(top - 1) do
-        top = top - 1
-      end
-    end
-    if top then
-      api.nvim_win_set_cursor(win, { head == top and head + 1 or last, 0 })
-      api.nvim_win_call(win, function()
-        fn.winrestview({ topline = top + 1 })
-      end)
+      api.nvim_win_set_cursor(win, { last, 0 })
+      scroll.bottom(win, last)
     end
   end
 end

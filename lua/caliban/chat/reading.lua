@@ -22,9 +22,7 @@ end
 function M.from(chat, win, row)
   if not chat.question and not fits(win, row + 1) then
     api.nvim_win_set_cursor(win, { row + 1, 0 })
-    api.nvim_win_call(win, function()
-      fn.winrestview({ topline = row + 1 })
-    end)
+    require('caliban.chat.scroll').top(win, row + 1)
   end
 end
 
@@ -79,15 +77,13 @@ end
 ---@param first integer the question's first line
 ---@param moves boolean whether the cursor goes there if the window has no room for all of the question
 local function show(win, first, moves)
-  local has_room = fits(win, first)
-  api.nvim_win_call(win, function()
-    if not has_room and moves then
-      api.nvim_win_set_cursor(win, { first, 0 })
-      fn.winrestview({ topline = first })
-    elseif has_room and (fn.line('w0') > first or fn.line('w$') < fn.line('$')) then
-      fn.winrestview({ topline = first })
-    end
-  end)
+  local has_room, scroll = fits(win, first), require('caliban.chat.scroll')
+  if not has_room and moves then
+    api.nvim_win_set_cursor(win, { first, 0 })
+    scroll.top(win, first)
+  elseif has_room and (fn.line('w0', win) > first or fn.line('w$', win) < fn.line('$', win)) then
+    scroll.bottom(win, fn.line('$', win), first)
+  end
 end
 
 --- Shows the end of a question from a line on, and the lines before it for which there is room.
@@ -99,9 +95,7 @@ local function reveal(win, line)
     top = top - 1
   end
   api.nvim_win_set_cursor(win, { line, 0 })
-  api.nvim_win_call(win, function()
-    fn.winrestview({ topline = top })
-  end)
+  require('caliban.chat.scroll').top(win, top)
 end
 
 --- Shows the question in the windows that follow the end of the transcript, and the whole question,

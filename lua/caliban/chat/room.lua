@@ -107,11 +107,7 @@ local function resize(win, height)
     api.nvim_win_set_height(win, api.nvim_win_get_height(win) + surplus)
   end
   if follows then
-    -- of a last line that is higher than the window, its end
-    local is_whole = api.nvim_win_text_height(win, { start_row = last - 1 }).all <= height
-    api.nvim_win_call(win, function()
-      vim.cmd(is_whole and 'normal! zb' or 'normal! $zb')
-    end)
+    require('caliban.chat.scroll').bottom(win, last)
   end
 end
 

@@ -67,12 +67,14 @@ function M.see_part(win, lnum, text, seen, over)
   local bottom = top + info.height - 1
   local cut_above = fn.screenpos(win, lnum, 1).row == 0 and vim.wo[win].wrap
   local cut_below = fn.screenpos(win, lnum, #text).row == 0 and lnum > info.botline
-  local all = true
+  local all, begun = true, false
   local left = info.wincol + info.textoff
   for _, byte in ipairs(vim.str_utf_pos(text)) do
-    if not seen[byte] then
+    if not seen[byte] or not begun then
       local pos = fn.screenpos(win, lnum, byte)
-      local marked = cut_above and pos.row == top and pos.col < left + 3
+      -- the sign of 'listchars' is in the place of the first character after the indent
+      local marked = cut_above and pos.row == top and (not begun or pos.col < left + 3)
+      begun = begun or pos.row > 0
       local hidden = marked or M.is_covered(over, pos.row, pos.col, pos.endcol)
       if pos.row > 0 and not hidden and not (cut_below and pos.row >= bottom) then
         seen[byte] = true

@@ -233,6 +233,7 @@ function M.entered(chat, buf)
       -- some of these options move the text in the window
       local view = api.nvim_win_call(win, vim.fn.winsaveview) ---@type vim.fn.winsaveview.ret
       require('caliban.editor.bare').prose(win)
+      local _ = buf == chat.transcript and set(win, require('caliban.chat.scroll').options())
       set(win, {
         signcolumn = buf == chat.transcript and 'yes:1' or 'no',
         -- wrapped rows are indented by the width of the text that 'formatlistpat' matches

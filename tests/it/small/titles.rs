@@ -57,3 +57,55 @@ fn the_last_line_is_shown_up_to_the_last_row_of_the_window() {
         nvim.wait(is_clean, "no row of `@` at the beginning");
     }
 }
+
+/// A paragraph that is higher than the window of the chat.
+fn paragraph(lines: u16) -> String {
+    let words = 18 * u32::from(lines);
+    format!("Begin. {}END.", (0..words).map(|n| format!("w{n:03} ")).collect::<String>())
+}
+
+/// Whether the end of the paragraph is on the screen, right above what follows, and no row of the chat is empty below.
+fn has_end(nvim: &Nvim, follows: &str) -> bool {
+    let screen = nvim.screen();
+    let rows: Vec<&str> = screen.lines().collect();
+    let at = |text: &str| rows.iter().position(|it| it.contains(text));
+    let (Some(end), Some(next)) = (at("END."), at(follows)) else { return false };
+    end + 2 == next && rows[next..].iter().take(4).any(|it| it.contains("──"))
+}
+
+#[test]
+fn the_end_of_a_long_paragraph_stays_in_view_when_something_follows_it() {
+    for (columns, lines) in [(60, 20), (80, 24), (120, 36), (200, 50)] {
+        let server = Server::start();
+        server.reply(Reply::said(&format!("{}\n\nIn short: it works.", paragraph(lines))));
+        let read = json!({ "path": "a.txt" });
+        server.reply(Reply::said(&paragraph(lines)).call("c1", "read", read));
+        server.reply(Reply::said("I have read it."));
+        let gate = server.reply(Reply::said(&paragraph(lines)).gate());
+        let nvim = Nvim::start(&small(&server).size(columns, lines));
+        let what = format!("the end of the paragraph at {columns}x{lines}");
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait(|it| has_end(it, "In short: it works."), &what);
+        nvim.keys("<Tab><Esc>:Caliban<CR>iread<C-s><Esc>");
+        nvim.wait_screen("I have read it.");
+        nvim.wait(|it| has_end(it, "read  path="), &what);
+        // what is sent meanwhile waits below the reply
+        nvim.keys("iagain<C-s><Esc>");
+        nvim.wait_screen("END.");
+        nvim.wait_phase("streaming");
+        nvim.keys("iqueue me<C-s><Esc>");
+        nvim.wait(|it| has_end(it, "queued: queue me"), &what);
+        nvim.keys("<C-c>");
+        nvim.wait(|it| has_end(it, "Stopped."), &what);
+        gate.finish();
+        // each row of it is reached by the keys that scroll
+        nvim.keys("<Esc><C-w>k");
+        let top = |it: &Nvim| it.screen().contains("Begin. w000");
+        while !top(&nvim) {
+            nvim.keys("<C-y>");
+        }
+        while !nvim.screen().contains("END.") {
+            nvim.keys("<C-e>");
+        }
+    }
+}

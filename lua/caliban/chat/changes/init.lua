@@ -230,7 +230,7 @@ function M.toggle(chat, item)
     if other.listed == it then
       api.nvim_win_set_cursor(0, { top + i, 0 })
       -- shows the list from its beginning: Neovim may have scrolled to the lines that are gone
-      vim.fn.winrestview({ topline = math.min(vim.fn.line('w0'), top + 1) })
+      vim.fn.winrestview({ topline = math.min(vim.fn.line('w0'), top + 1), skipcol = 0 })
     end
   end
   require('caliban.chat.below').fill(chat)
