@@ -68,7 +68,7 @@ function M.state(chat, win)
   if #right > 0 then
     items = items .. '%%=  ' .. table.concat(vim.tbl_map(format, right)) .. ' '
   end
-  return require('caliban.editor.name').winbar(win, items, unpack(texts) --[[@as string]]), below
+  return require('caliban.editor.name').winbar(win, items, unpack(texts) --[[@as string]]), below --[[@as string[] ]]
 end
 
 --- Shows the keys at a composer's window.

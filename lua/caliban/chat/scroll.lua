@@ -31,7 +31,7 @@ function M.bottom(win, line, top)
   local info = fn.getwininfo(win)[1]
   ---@param first integer
   ---@param last integer
-  ---@return { all: integer, fill: integer }
+  ---@return table<string, any>
   local function height(first, last)
     return api.nvim_win_text_height(win, { start_row = first - 1, end_row = last - 1 })
   end
@@ -44,7 +44,7 @@ function M.bottom(win, line, top)
     rows = rows + upper.all
   end
   -- virtual lines below the text of the top line stay
-  local above = math.min(math.max(0, rows - info.height), upper.all - upper.fill - 1)
+  local above = math.min(math.max(0, rows - info.height), upper.all - upper.fill - 1) --[[@as integer]]
   api.nvim_win_call(win, function()
     fn.winrestview({ topline = first, skipcol = above * (info.width - info.textoff) })
   end)
