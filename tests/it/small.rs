@@ -251,11 +251,43 @@ fn the_line_of_an_edit_names_its_files_and_adds_up_the_decisions() {
     nvim.wait_transcript("edit  a.txt, b.txt, c.txt");
     nvim.keys(":Caliban next<CR>");
     nvim.keys("\\a");
-    nvim.wait_screen("a.txt: 1 accepted, saved; :Caliban next goes to b.txt");
+    nvim.wait_screen("a.txt: 1 accepted, saved; ]h goes to b.txt");
     server.reply(Reply::said("All three."));
     nvim.keys(":Caliban accept all<CR>");
     nvim.wait_transcript("All three.");
     nvim.wait_screen("3 files · 3 accepted");
+}
+
+/// The keys of a review go on working where its last change was decided: Vim's own keys would change the text.
+#[test]
+fn the_keys_of_a_review_lead_through_all_files_and_type_nothing() {
+    let server = Server::start();
+    let names = ["a.txt", "b.txt", "c.txt"];
+    let edits = names.map(|it| json!({ "path": it, "old": "one", "new": "ONE" }));
+    server.reply(Reply::new().call("c1", "edit", json!({ "edits": edits })));
+    let setup = small(&server).file("b.txt", "one\n").file("c.txt", "one\n");
+    let nvim = Nvim::start(&setup);
+    nvim.lua("vim.keymap.set('n', '\\\\a', '<Cmd>let g:mine = 1<CR>')", &[]);
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_pending(3);
+    nvim.wait_transcript("edit  a.txt, b.txt, c.txt");
+    nvim.keys("<C-w>t:Caliban next<CR>");
+    nvim.keys("\\a");
+    nvim.wait_screen("; ]h goes to b.txt");
+    nvim.wait_screen("]h next · :Caliban to the chat");
+    nvim.keys("\\a\\r");
+    nvim.wait_screen("Nothing is under review here.");
+    nvim.keys("]h\\a]h");
+    server.reply(Reply::said("All three."));
+    nvim.keys("\\a");
+    nvim.wait_transcript("All three.");
+    assert_eq!(names.map(|it| nvim.setup.on_disk(it).unwrap()), ["ONE\n"; 3]);
+    nvim.wait(|it| it.lua_json("return vim.bo.modified") == false, "the file as it was agreed to");
+    // the user's keys are back
+    nvim.keys("\\a");
+    nvim.wait(|it| it.lua_json("return vim.g.mine") == 1, "the user's mapping");
+    nvim.keys(":buffer a.txt<CR>");
+    assert_eq!(nvim.lua_json("return #vim.api.nvim_buf_get_keymap(0, 'n')"), 0);
 }
 
 #[test]

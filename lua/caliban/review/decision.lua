@@ -152,8 +152,7 @@ function M.chosen(opts, open)
   end, open)
 end
 
---- Where the next change is, for a user who has just decided on the last one of this file. Its keys are not mapped any
---- more.
+--- Where the next change is, for a user who has just decided on the last one of this file.
 ---@param open caliban.Review[] the reviews with pending changes
 ---@return string # the end of a message; '' if nothing waits, or if this file still has changes
 function M.onward(open)
@@ -162,7 +161,8 @@ function M.onward(open)
   if not waits then
     return ''
   end
-  return ('; :Caliban next goes to %s'):format(require('caliban.review.named').shown(open[1]))
+  local key = require('caliban.review.ui.overlay').key(buf, 'next hunk')
+  return ('; %s goes to %s'):format(key, require('caliban.review.named').shown(open[1]))
 end
 
 --- Accepts or rejects the hunks to which a choice of changes refers.

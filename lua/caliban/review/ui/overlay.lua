@@ -42,6 +42,8 @@ local COMMANDS = {
 ---@field drawn? caliban.Drawn the hunk at row 0, whose removed lines are shown below the header
 
 local shown = {} ---@type table<integer, caliban.Shown>
+--- The keys of buffers in which nothing waits any more, while the user is still there and other files wait.
+local lingering = {} ---@type table<integer, caliban.Mapped[]>
 
 --------------------------------------------------------------------------------------------- keys
 
@@ -81,8 +83,8 @@ end
 ---@param desc caliban.ReviewKey
 ---@return string
 function M.key(buf, desc)
-  local state = shown[buf] ---@as caliban.Shown?
-  return state and maps.key(buf, state.keys, desc) or COMMANDS[desc]
+  local keys = shown[buf] and shown[buf].keys or lingering[buf]
+  return keys and maps.key(buf, keys, desc) or COMMANDS[desc]
 end
 
 --- The keys of the current buffer in words, if it is under review. Only the keys that work at the cursor.
@@ -90,7 +92,9 @@ end
 function M.keys()
   local buf, out = api.nvim_get_current_buf(), {} ---@type integer, string[]
   local r = shown[buf] and shown[buf].review
-  if not r or undone.holds(r) or tracking.is_undoing(r) or tracking.count(r) == 0 then
+  if lingering[buf] then
+    return { require('caliban.review.ui.hint').worded(M.key(buf, 'next hunk'), 'next') }
+  elseif not r or undone.holds(r) or tracking.is_undoing(r) or tracking.count(r) == 0 then
     return out
   end
   local worded = require('caliban.review.ui.hint').worded
@@ -386,12 +390,45 @@ function M.uncover(buf, last)
   end
 end
 
+--- Restores the user's keys in a buffer in which Caliban's still work.
+---@param buf integer
+local function release(buf)
+  local keys = lingering[buf]
+  lingering[buf] = nil
+  if keys and api.nvim_buf_is_valid(buf) then
+    maps.clear(buf, keys)
+  end
+end
+
+--- Restores the user's keys, or leaves Caliban's until the user leaves the buffer, if changes in other files wait: the user
+--- goes on with the keys of the last file, which would else change the text.
+---@param buf integer
+---@param keys caliban.Mapped[]
+local function leave(buf, keys)
+  local others = vim.tbl_filter(function(r)
+    return r.buf ~= buf
+  end, registry.open())
+  lingering[buf] = keys
+  if #others == 0 or buf ~= api.nvim_get_current_buf() then
+    return release(buf)
+  end
+  api.nvim_create_autocmd('BufLeave', {
+    group = group,
+    [BUF] = buf,
+    once = true,
+    callback = function()
+      release(buf)
+    end,
+  })
+end
+
 --- Draws a review. Maps its keys the first time.
 ---@param r caliban.Review
 ---@param decided? boolean whether the user has just decided something
 function M.draw(r, decided)
   local is_new = not shown[r.buf]
   if is_new then
+    release(r.buf)
     local keys = maps.set(r.buf, bindings())
     shown[r.buf] = { review = r, keys = keys, drawn = {}, style = '', above = 0 }
     listen(r.buf)
@@ -417,12 +454,17 @@ function M.clear(buf)
   require('caliban.review.ui.hint').clear(buf)
   api.nvim_buf_clear_namespace(buf, struck, 0, -1)
   close_room(buf)
-  maps.clear(buf, state.keys)
+  leave(buf, state.keys)
 end
 
 ---@param r caliban.Review
 local function clear(r)
   M.clear(r.buf)
+  if #registry.open() == 0 then
+    for _, buf in ipairs(vim.tbl_keys(lingering)) do
+      release(buf)
+    end
+  end
 end
 
 require('caliban.review.listeners').add({
