@@ -54,6 +54,10 @@ fn a_dropped_image_becomes_a_mention() {
         ("shot".into(), "shot".into()),
         (format!("see {root}/shot"), format!("see {root}/shot")),
         (format!("{root}/shot\n{root}/shot"), format!("{root}/shot\n{root}/shot")),
+        (format!("{root}/shot '{root}/a b's.png' "), format!("{root}/shot '{root}/a b's.png' ")),
+        (format!("{root}/shot {root}/a\\ b\\'s.png "), format!("@{root}/shot {blank}")),
+        (format!("'{root}/shot' '{root}/link.png'"), format!("@{root}/shot @{root}/link.png ")),
+        (format!("{root}/shot {root}/no.png"), format!("{root}/shot {root}/no.png")),
     ] {
         nvim.request("nvim_paste", vec![pasted.as_str().into(), true.into(), (-1).into()]);
         assert_eq!(nvim.composer(), expected, "{pasted}");
@@ -64,6 +68,22 @@ fn a_dropped_image_becomes_a_mention() {
     nvim.wait_screen("▏shot  PNG 40×30  2 tokens");
     server.wait_count(1);
     assert!(server.requests()[0].json.to_string().contains("image/png"));
+    nvim.wait_phase("idle");
+    // a mention begins after a blank, in each mode; in the transcript it goes into the composer
+    for (count, keys) in [(2, "ilook at this"), (3, "ihm<Esc>"), (4, "ihm<Esc><C-w>k")] {
+        nvim.keys(&format!("<Esc>:Caliban<CR>ggdG{keys}"));
+        let image = format!("{root}/shot{count}");
+        std::fs::write(&image, png()).unwrap();
+        nvim.request("nvim_paste", vec![image.as_str().into(), true.into(), (-1).into()]);
+        nvim.wait(|it| it.composer().ends_with(&format!(" @{image} ")), "the mention");
+        nvim.keys("<Esc>:Caliban<CR><C-s>");
+        let requests = server.wait_requests(count);
+        assert!(requests[count - 1].json.to_string().matches("image/png").count() >= count);
+        nvim.wait_phase("idle");
+    }
+    nvim.keys("<Esc>:Caliban<CR><C-w>k");
+    nvim.request("nvim_paste", vec!["words".into(), true.into(), (-1).into()]);
+    nvim.wait_screen("Paste in the composer");
     // outside of a composer, the path of an image is pasted as text
     nvim.keys("<Esc>:enew<CR>i");
     nvim.request("nvim_paste", vec![format!("{root}/shot").into(), true.into(), (-1).into()]);

@@ -7,6 +7,8 @@ local api, uv = vim.api, vim.uv
 --- The most bytes of an image in the clipboard, and the longest time for reading it, in
 --- milliseconds.
 local LARGEST, PATIENCE = 30e6, 5000
+--- The most bytes of a pasted text in which paths of several images are looked for.
+local LONGEST = 8192
 --- How long a pasted image is kept, in seconds: 30 days.
 local LIFE = 30 * 24 * 60 * 60
 
@@ -70,13 +72,10 @@ local function mention(path)
   return '@"' .. path:gsub('[\\"]', '\\%0') .. '"'
 end
 
---- The mention of an image that was dropped on the terminal. Terminals paste the image's absolute
---- path: unchanged, in quotes, with backslashes before special characters, or as a `file://`
---- address.
----@param pasted string
+--- The mention of one image that was dropped on the terminal.
+---@param text string
 ---@return string? mention nil if the text is no path of an image
-function M.dropped(pasted)
-  local text = vim.trim(pasted)
+local function one(text)
   local inner = text:match("^'(.*)'$") or text:match('^"(.*)"$') or text
   local unescaped = inner:gsub('\\(.)', '%1')
   local readings = { inner, unescaped } ---@type string[]
@@ -95,16 +94,87 @@ function M.dropped(pasted)
   return nil
 end
 
---- The chat whose composer is the current buffer.
----@return caliban.Chat?
-local function here()
-  local buf = api.nvim_get_current_buf()
-  for _, chat in ipairs(require('caliban.chat.chats').all) do
-    if chat.composer == buf then
-      return chat
+--- The words of a text, as a shell separates them: in quotes, or with backslashes before blanks.
+---@param text string
+---@return string[]
+local function words(text)
+  local all, rest = {}, vim.trim(text) ---@type string[], string
+  while rest ~= '' do
+    local word = rest:match("^'[^']*'") or rest:match('^"[^"]*"')
+    if not word then
+      local stop = 1
+      while stop <= #rest and not rest:sub(stop, stop):find('%s') do
+        stop = stop + (rest:sub(stop, stop) == '\\' and 2 or 1)
+      end
+      word = rest:sub(1, stop - 1)
+    end
+    table.insert(all, word)
+    rest = vim.trim(rest:sub(#word + 1))
+  end
+  return all
+end
+
+--- The mentions of images that were dropped on the terminal. Terminals paste the absolute path of each image: unchanged,
+--- in quotes, with backslashes before special characters, or as a `file://` address.
+---@param pasted string
+---@return string? mentions nil if the text is more than paths of images
+function M.dropped(pasted)
+  local whole = one(vim.trim(pasted))
+  if whole or #pasted > LONGEST then
+    return whole
+  end
+  local all = {} ---@type string[]
+  for i, word in ipairs(words(pasted)) do
+    all[i] = one(word)
+    if not all[i] then
+      return nil
     end
   end
-  return nil
+  return #all > 0 and table.concat(all, ' ') or nil
+end
+
+--- Adds a mention to the end of a chat's composer.
+---@param chat caliban.Chat
+---@param text string
+local function append(chat, text)
+  local last = api.nvim_buf_get_lines(chat.composer, -2, -1, false)[1] or ''
+  local gap = (last == '' or last:find('%s$')) and '' or ' '
+  api.nvim_buf_set_lines(chat.composer, -2, -1, false, { last .. gap .. text })
+end
+
+--- Inserts a mention at the cursor in the composer. It begins after a blank: else it would be no mention.
+---@param text string
+local function insert_here(text)
+  local normal = api.nvim_get_mode().mode == 'n'
+  local line, col = api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2]
+  local before = normal and line ~= '' and line:sub(1, col + 1) or line:sub(1, col)
+  local gap = (before == '' or before:find('%s$')) and '' or ' '
+  api.nvim_put({ gap .. text }, 'c', normal, true)
+end
+
+--- Takes what is pasted into a window of a chat, if it is not ordinary text for the composer.
+---@param chat caliban.Chat
+---@param lines string[]
+---@param phase integer as for |vim.paste()|
+---@return boolean taken
+local function take(chat, lines, phase)
+  local buf = api.nvim_get_current_buf()
+  local found = phase == -1 and #lines == 1 and M.dropped(lines[1])
+  if found and buf == chat.composer and not api.nvim_get_mode().mode:find('^[vV\22sSR]') then
+    insert_here(found .. ' ')
+    return true
+  elseif buf ~= chat.transcript then
+    return false
+  end
+  if found then
+    append(chat, found .. ' ')
+    require('caliban.editor.notify').show('The image is mentioned in the composer.')
+  elseif phase < 2 then
+    require('caliban.editor.notify').show(
+      'The chat is not written into. Paste in the composer: i goes there.'
+    )
+  end
+  return true
 end
 
 local watches = false
@@ -118,8 +188,9 @@ function M.watch()
   local paste = vim.paste
   ---@diagnostic disable-next-line: duplicate-set-field
   vim.paste = function(lines, phase)
-    local found = phase == -1 and #lines == 1 and here() and M.dropped(lines[1])
-    return paste(found and { found .. ' ' } or lines, phase)
+    local chat = require('caliban.chat.chats').of(api.nvim_get_current_buf())
+    local taken = chat and take(chat, lines, phase)
+    return taken or paste(lines, phase)
   end
 end
 
@@ -174,11 +245,9 @@ local function insert(chat, bytes)
   end
   local text = mention(path) .. ' '
   if api.nvim_get_current_buf() == chat.composer then
-    return api.nvim_put({ text }, 'c', api.nvim_get_mode().mode == 'n', true)
+    return insert_here(text)
   end
-  local last = api.nvim_buf_get_lines(chat.composer, -2, -1, false)[1] or ''
-  local gap = (last == '' or last:find('%s$')) and '' or ' '
-  api.nvim_buf_set_lines(chat.composer, -2, -1, false, { last .. gap .. text })
+  append(chat, text)
 end
 
 ---@return caliban.ClipboardTool?
