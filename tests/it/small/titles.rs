@@ -61,7 +61,8 @@ fn the_last_line_is_shown_up_to_the_last_row_of_the_window() {
 /// A paragraph that is higher than the window of the chat.
 fn paragraph(lines: u16) -> String {
     let words = 18 * u32::from(lines);
-    format!("Begin. {}END.", (0..words).map(|n| format!("w{n:03} ")).collect::<String>())
+    let words: Vec<String> = (0..words).map(|n| format!("w{n:03} ")).collect();
+    format!("Begin. {}END.", words.concat())
 }
 
 /// Whether the end of the paragraph is on the screen, right above what follows, and no row of the chat is empty below.
