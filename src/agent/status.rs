@@ -42,6 +42,7 @@ pub(super) fn status(
         agent: session.profile.as_ref().map(|it| it.name.clone()),
         plan: plan(session),
         tour: sampler.models.is_tour(&session.model),
+        runs: session.phase != Phase::Idle,
         unsaved: conversation.is_unsaved(),
         input: session.usage.read(),
         output: session.usage.output,

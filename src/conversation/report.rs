@@ -240,6 +240,8 @@ pub struct Status {
     pub plan: Option<PlanStatus>,
     /// Whether the model is the offline tour, a script inside the program.
     pub tour: bool,
+    /// Whether a turn runs: a message is queued. Also without a turn, a question about a job may wait.
+    pub runs: bool,
     /// Whether the conversation is in memory only, because it is never saved or could not be saved.
     pub unsaved: bool,
     /// The number of input and output tokens that this session has used.

@@ -23,7 +23,7 @@ fn during_a_review_the_hint_says_that_a_message_is_sent_at_once() {
     let gate = scene.server.reply(gated);
     nvim.keys("iand then?<Esc><CR>");
     assert_eq!(scene.request(2).last_user_text(), "and then?");
-    nvim.wait_screen("<CR> queue · <C-c> stop · <Tab> to the changes · <M-CR> send now · g? keys");
+    nvim.wait_screen("<CR> queue · <C-c> stop · <Tab> to the changes · <M-CR> join turn · g? keys");
     gate.finish();
     scene.wait_idle("Go on.");
     nvim.wait_screen("<CR> send · <Tab> to the changes · g? keys");

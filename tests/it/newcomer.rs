@@ -101,7 +101,10 @@ fn away_from_the_question_the_line_of_keys_names_the_way_to_it() {
     let nvim = Nvim::start(&small(&server));
     nvim.keys(":edit a.txt<CR>:Caliban<CR>igo<C-s><Esc>");
     nvim.wait_question();
-    wait_keys(&nvim, "<Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys");
+    wait_keys(
+        &nvim,
+        "<Tab> to the question · <C-c> stop · <CR> queue · <M-CR> join turn · g? keys",
+    );
     nvim.keys("<C-w>t");
     wait_keys(&nvim, ":Caliban to the chat · :Caliban stop");
     nvim.keys("<C-w>j");

@@ -55,7 +55,7 @@ fn second_request(bytes: &str, shown: &str) -> String {
     start_in_terminal(&nvim);
     send(&nvim, "igo\x13");
     nvim.wait_screen("Looking.");
-    nvim.wait_screen("<C-s> queue · <Esc>g<CR> send now");
+    nvim.wait_screen("<C-s> queue · <Esc>g<CR> join turn");
     send(&nvim, "also this");
     nvim.wait_screen("also this");
     send(&nvim, bytes);
@@ -84,7 +84,7 @@ fn check_meta_enter(options: &[(&str, rmpv::Value)], steers: bool) {
     }
     nvim.keys(":Caliban<CR>igo<C-s>");
     nvim.wait_screen("Looking.");
-    let key = if steers { "<M-CR> send now" } else { "g<CR> send now" };
+    let key = if steers { "<M-CR> join turn" } else { "g<CR> join turn" };
     nvim.wait_screen(key);
     nvim.keys("also this<M-CR>");
     nvim.wait(|it| it.composer().is_empty(), "the message to be sent");

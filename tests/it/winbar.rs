@@ -180,9 +180,9 @@ const SHORT: [&str; 7] = [
     "30 ask · ● waiting for you 6%\n30 <Tab> to the question",
     "40 ask · ● waiting for you 6%\n40 <Tab> to the question · g? keys",
     "60 claude-sonnet-4-5 · ask · ● waiting for you 6% · $0.04\n60 <Tab> to the question · <C-c> stop · <CR> queue · g? keys",
-    "80 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · $0.04\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
-    "120 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
-    "200 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
+    "80 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · $0.04\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> join turn · g? keys",
+    "120 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> join turn · g? keys",
+    "200 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> join turn · g? keys",
 ];
 
 /// The bars of a model with a hostile name.
@@ -191,9 +191,9 @@ const LONG: [&str; 7] = [
     "30 ask · ● waiting for you\n30 <Tab> to the question",
     "40 ask · ● waiting for you\n40 <Tab> to the question · g? keys",
     "60 ask · ● waiting for you\n60 <Tab> to the question · <C-c> stop · <CR> queue · g? keys",
-    "80 ask · ● waiting for you\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
-    "120 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
-    "200 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k tokens · in 12k · out 400\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> send now · g? keys",
+    "80 ask · ● waiting for you\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> join turn · g? keys",
+    "120 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> join turn · g? keys",
+    "200 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k tokens · in 12k · out 400\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> join turn · g? keys",
 ];
 
 /// The bars above the transcript and the composer, with the number of the screen's columns.

@@ -84,6 +84,12 @@ local function watch_scrolling(chat, wanted)
   end
 end
 
+--- Called when a window shows the composer again: shows the virtual lines above the text.
+---@param chat caliban.Chat
+function M.reveal(chat)
+  make_room(chat, #over(chat))
+end
+
 ---@param chat caliban.Chat
 local function show_chips(chat)
   if not require('caliban.chat.chats').usable(chat.composer) then

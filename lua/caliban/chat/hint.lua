@@ -34,7 +34,7 @@ end
 local CALM = { idle = true, offline = true, reviewing = true }
 
 --- The words for the key that sends into the running turn.
-local NOW = ' send now'
+local NOW = ' join turn'
 
 --- The keys in Insert mode by phase.
 ---@type table<string, caliban.KeyWords[]?>
@@ -90,7 +90,9 @@ local function in_insert(chat)
   end
   local key = require('caliban.chat.steer').key()
   local steer = (key == '<M-CR>' and key or '<Esc>' .. key) .. NOW
-  if waits then
+  if waits and not chat.status.runs then
+    return { '<Esc><Tab> to the question', '<C-s> send' }
+  elseif waits then
     return { '<Esc><Tab> to the question', '<C-s> queue', steer }
   end
   return inserting[phase] or { '<C-s> queue', steer }
@@ -120,6 +122,8 @@ local function in_normal(chat)
   elseif waits == 'plan' then
     -- no turn runs while a plan waits
     return { '<CR> send', '<Tab> to the plan' }
+  elseif waits and not chat.status.runs then
+    return { '<CR> send', to_question(chat) }
   elseif waits then
     return { to_question(chat), '<C-c> stop', '<CR> queue', steer }
   end
@@ -142,7 +146,10 @@ local function in_transcript(chat)
   elseif chat.on_plan then
     return require('caliban.chat.plan_block').keys()
   end
-  local enter = lines and 'G to the question' or on_line.enters(chat)
+  -- a question about a job may have text below it
+  local last = chat.blocks[#chat.blocks]
+  local ends = last and last.shape == 'ask' and 'G to the question' or nil
+  local enter = lines and ends or not lines and on_line.enters(chat) or nil
   local listing = chat.listing
   if enter and listing and listing.waits and require('caliban.chat.changes').under(chat) then
     local k = require('caliban.editor.maps').leader()
@@ -198,9 +205,7 @@ local function outside(chat)
   local waits = not chat.reading and due(chat) or nil
   vim.list_extend(all, waits and commands(chat, waits) or {})
   table.insert(all, { ':Caliban to the chat', ':Caliban' })
-  -- while a plan or a question of the model waits, no turn runs
-  local runs = phase ~= 'idle' and (waits or 'consent') == 'consent'
-  table.insert(all, runs and ':Caliban stop' or nil)
+  table.insert(all, chat.status and chat.status.runs and ':Caliban stop' or nil)
   return all
 end
 

@@ -39,7 +39,9 @@ local function all(chat)
   elseif status and phase == 'asking' and status.plan and status.plan.stage == 'waiting' then
     return { 'Write about the plan', 'Write' }
   end
-  return phases[phase] or { 'Queue a message', 'Queue' }
+  return phases[phase]
+    or status and not status.runs and phases.idle
+    or { 'Queue a message', 'Queue' }
 end
 
 --- The longest of the words that fit into `width` cells; nil if none do.

@@ -435,6 +435,7 @@ function M.open(chat, focus)
   M.entered(chat, chat.transcript)
   M.entered(chat, chat.composer)
   require('caliban.chat.layout').fit(chat)
+  require('caliban.chat.composer').reveal(chat)
   require('caliban.chat.room').fit(chat)
   if chat.question and not chat.question.placed then
     require('caliban.chat.reading').follow(chat, vim.fn.win_findbuf(chat.transcript))

@@ -30,6 +30,29 @@ fn is_opened(scene: &Scene) {
     assert_eq!(read_from(outside(&scene.nvim.transcript())), "hello");
 }
 
+/// No turn runs while the question waits: a message is sent at once, there is nothing to stop, and below it may be text.
+#[test]
+fn the_keys_beside_a_question_about_a_port_are_true() {
+    if !is_full() {
+        return;
+    }
+    let scene = with_open_port();
+    let nvim = &scene.nvim;
+    nvim.keys("<Esc>:Caliban<CR><Esc>");
+    nvim.wait_screen("<CR> send · <Tab> to the question");
+    nvim.wait_screen("Ask, or /command, @file");
+    assert!(!nvim.screen().contains("<C-c> stop"), "{}", nvim.screen());
+    nvim.keys("i");
+    nvim.wait_screen("<Esc><Tab> to the question · <C-s> send");
+    scene.server.reply(Reply::said("I hear."));
+    nvim.keys("and now?<C-s><Esc>");
+    nvim.wait_screen("I hear.");
+    nvim.go_to_transcript("I hear.");
+    nvim.wait_screen("i write · ");
+    assert!(!nvim.screen().contains("G to the question"), "{}", nvim.screen());
+    is_opened(&scene);
+}
+
 /// Also if the id of the call looks like that of the question about the port.
 #[test]
 fn an_answer_to_a_call_counts_for_no_question_about_a_port_which_comes_again() {

@@ -58,6 +58,20 @@ fn the_last_line_is_shown_up_to_the_last_row_of_the_window() {
     }
 }
 
+#[test]
+fn what_goes_with_a_message_is_in_sight_when_the_chat_opens_again() {
+    for (columns, lines) in [(60, 20), (80, 24), (120, 36)] {
+        let server = Server::start();
+        let nvim = Nvim::start(&small(&server).size(columns, lines));
+        nvim.keys(":edit a.txt<CR>V:Caliban add<CR>");
+        nvim.wait_screen("selection  a.txt:1");
+        for keys in [":Caliban close<CR>:Caliban<CR>", ":Caliban toggle<CR>:Caliban toggle<CR>"] {
+            nvim.keys(keys);
+            nvim.wait_screen("selection  a.txt:1");
+        }
+    }
+}
+
 /// A paragraph that is higher than the window of the chat.
 fn paragraph(lines: u16) -> String {
     let words = 18 * u32::from(lines);

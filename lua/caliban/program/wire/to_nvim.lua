@@ -147,6 +147,7 @@
 ---@field agent? string The named agent that the conversation is.
 ---@field plan? caliban.PlanStatus The last plan; absent if there is none.
 ---@field tour boolean Whether the model is the offline tour, a script inside the program.
+---@field runs boolean Whether a turn runs: a message is queued. Also without a turn, a question about a job may wait.
 ---@field unsaved boolean Whether the conversation is in memory only, because it is never saved or could not be saved.
 ---@field input integer The number of input and output tokens that this session has used.
 ---@field output integer
