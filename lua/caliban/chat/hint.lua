@@ -75,6 +75,12 @@ local function in_words(chat, key)
 end
 
 ---@param chat caliban.Chat
+---@return boolean # whether a turn runs, in which a message is queued
+local function runs(chat)
+  return chat.status ~= nil and chat.status.runs
+end
+
+---@param chat caliban.Chat
 ---@return caliban.KeyWords[]
 local function in_insert(chat)
   if chat.reading then
@@ -90,7 +96,7 @@ local function in_insert(chat)
   end
   local key = require('caliban.chat.steer').key()
   local steer = (key == '<M-CR>' and key or '<Esc>' .. key) .. NOW
-  if waits and not chat.status.runs then
+  if waits and not runs(chat) then
     return { '<Esc><Tab> to the question', '<C-s> send' }
   elseif waits then
     return { '<Esc><Tab> to the question', '<C-s> queue', steer }
@@ -122,7 +128,7 @@ local function in_normal(chat)
   elseif waits == 'plan' then
     -- no turn runs while a plan waits
     return { '<CR> send', '<Tab> to the plan' }
-  elseif waits and not chat.status.runs then
+  elseif waits and not runs(chat) then
     return { '<CR> send', to_question(chat) }
   elseif waits then
     return { to_question(chat), '<C-c> stop', '<CR> queue', steer }
@@ -205,7 +211,7 @@ local function outside(chat)
   local waits = not chat.reading and due(chat) or nil
   vim.list_extend(all, waits and commands(chat, waits) or {})
   table.insert(all, { ':Caliban to the chat', ':Caliban' })
-  table.insert(all, chat.status and chat.status.runs and ':Caliban stop' or nil)
+  table.insert(all, runs(chat) and ':Caliban stop' or nil)
   return all
 end
 

@@ -189,8 +189,7 @@ function M.watch()
   ---@diagnostic disable-next-line: duplicate-set-field
   vim.paste = function(lines, phase)
     local chat = require('caliban.chat.chats').of(api.nvim_get_current_buf())
-    local taken = chat and take(chat, lines, phase)
-    return taken or paste(lines, phase)
+    return chat and take(chat, lines, phase --[[@as integer]]) or paste(lines, phase)
   end
 end
 

@@ -43,7 +43,7 @@ local COMMANDS = {
 
 local shown = {} ---@type table<integer, caliban.Shown>
 --- The keys of buffers in which nothing waits any more, while the user is still there and other files wait.
-local lingering = {} ---@type table<integer, caliban.Mapped[]>
+local lingering = {} ---@type table<integer, caliban.Mapped[]?>
 
 --------------------------------------------------------------------------------------------- keys
 
