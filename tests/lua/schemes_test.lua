@@ -235,6 +235,52 @@ function T.headings_differ_from_each_other_and_from_text()
   end, true)
 end
 
+function T.text_is_legible_on_the_grounds_of_256_colours()
+  local tint = require('caliban.editor.tint')
+  each(function(it, fails, is_gui)
+    tint.update()
+    for group, limit in pairs(is_gui and {} or { Add = 4, Delete = 4, AddWord = 3, DeleteWord = 3 }) do
+      local ground = 'Caliban' .. group .. 'Ground'
+      readable(it, fails, 'Normal', ground, limit)
+      if distance(it.ground(ground), it.ground('Normal')) < 12 then
+        fails(ground .. ' looks like the window')
+      end
+    end
+  end, true)
+end
+
+--- The attributes of the grounds of changed words.
+local function of_words(it)
+  return it.attributes('CalibanAddWordGround') .. ' ' .. it.attributes('CalibanDeleteWordGround')
+end
+
+function T.changed_words_are_underlined_only_where_they_have_no_colours()
+  local tint, list = require('caliban.editor.tint'), vim.api.nvim_list_uis
+  local function shown(uis, scheme)
+    vim.cmd.highlight('clear')
+    vim.o.background = 'dark'
+    vim.api.nvim_list_uis = function()
+      return uis
+    end
+    scheme()
+    vim.api.nvim_exec_autocmds('ColorScheme', { pattern = 'x' })
+    tint.update()
+    vim.api.nvim_list_uis = list
+    return of_words(read('x', true, true))
+  end
+  local function bare()
+    for _, name in ipairs({ 'Normal', 'DiffAdd', 'DiffDelete', 'DiffChange', 'DiffText' }) do
+      vim.api.nvim_set_hl(0, name, { reverse = name ~= 'Normal' })
+    end
+  end
+  local gui, terminal = { rgb = true }, { rgb = false, term_colors = 256 }
+  assert(shown({ gui }, schemes.default) == ' ')
+  assert(shown({ terminal }, schemes.default) == ' ')
+  assert(shown({ { rgb = false, term_colors = 0 } }, schemes.default) == 'u u')
+  assert(shown({ { rgb = false, term_colors = 0 }, gui }, schemes.default) == ' ')
+  assert(shown({ gui }, bare) == 'u u', 'a scheme without colours')
+end
+
 function T.without_colours_headings_and_removed_lines_have_attributes()
   vim.cmd.highlight('clear')
   vim.api.nvim_exec_autocmds('ColorScheme', { pattern = 'default' })

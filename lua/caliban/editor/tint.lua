@@ -187,6 +187,16 @@ local function dim(name, group)
   api.nvim_set_hl(0, name, opts --[[@as vim.api.keyset.highlight]])
 end
 
+--- Whether no terminal or window in which Neovim is shown has colours.
+---@return boolean
+local function is_plain()
+  local uis = api.nvim_list_uis()
+  return #uis > 0
+    and not vim.iter(uis):any(function(ui)
+      return ui.rgb or (ui.term_colors or 0) >= 8
+    end)
+end
+
 --- Makes the groups if the colours of the scheme have changed.
 function M.update()
   local normal, all = look('Normal'), { vim.o.background } ---@type caliban.Colours, string[]
@@ -198,6 +208,8 @@ function M.update()
     local it = looks[group]
     all[#all + 1] = ('%s %s %s'):format(it.fg, it.bg, it.reverse)
   end
+  local plain = is_plain()
+  all[#all + 1] = tostring(plain)
   local now = table.concat(all, '|')
   if now == made then
     return
@@ -210,6 +222,8 @@ function M.update()
     -- the palette has few dark colours, so the nearest one to a quiet ground may be black
     local strong = M.ground(dark and 0x121212 or 0xffffff, looks[group], dark and most + 44 or most)
     local opts = { bg = ground, ctermbg = strong and M.index(strong, false) }
+    -- whole lines have signs, words have none
+    opts.underline = (plain or not ground) and most ~= LINE or nil
     api.nvim_set_hl(0, group .. 'Ground', opts)
   end
   local fg = normal.fg
@@ -258,12 +272,12 @@ function M.listen(fn)
   table.insert(listeners, fn)
 end
 
-api.nvim_create_autocmd({ 'ColorScheme', 'OptionSet' }, {
+api.nvim_create_autocmd({ 'ColorScheme', 'OptionSet', 'UIEnter', 'UILeave' }, {
   group = api.nvim_create_augroup('caliban.editor.tint', {}),
   pattern = { '*' },
   callback = function(event)
     if
-      event.event == 'ColorScheme'
+      event.event ~= 'OptionSet'
       or event.match == 'background'
       or event.match == 'termguicolors'
     then

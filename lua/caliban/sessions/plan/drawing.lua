@@ -39,11 +39,21 @@ function M.forget(buf)
   blocks[buf] = nil
 end
 
+--- Whether render-markdown.nvim draws a buffer: drawn twice, the first letters of its headings would be hidden.
+---@param buf integer
+---@return boolean
+local function is_theirs(buf)
+  local manager = package.loaded['render-markdown.core.manager'] ---@type any
+  local attached = type(manager) == 'table' and manager.attached
+  local ok, drawn_by_it = pcall(attached or error, buf)
+  return ok and drawn_by_it == true
+end
+
 ---@param win integer
 ---@param buf integer
 ---@return boolean # whether to call `on_line`
 local function on_win(_, win, buf)
-  drawn = blocks[buf]
+  drawn = not is_theirs(buf) and blocks[buf] or nil
   rendered = drawn ~= nil and require('caliban.chat.rendering').begin(win)
   return drawn ~= nil
 end
