@@ -119,6 +119,9 @@ const ARMED: &str = "local chat = require('caliban.chat.chats').current
     local it = chat and chat.question
     return it ~= nil and it.armed == true and not it.answered";
 
+/// Which question waits. After an answer another one may.
+const WHICH: &str = "return require('caliban.chat.chats').current.question";
+
 /// Tries a kind of question at each size: these words are on the screen at once, and the last one's key answers.
 #[track_caller]
 fn check((stage, words): Kind) {
@@ -133,10 +136,9 @@ fn check((stage, words): Kind) {
         nvim.wait(shown, &what);
         nvim.keys("<Tab>");
         nvim.wait(shown, &format!("{what}, with the cursor on it"));
-        let no = words.last().unwrap();
+        let (no, which) = (words.last().unwrap(), nvim.lua_str(WHICH));
         nvim.keys(&no[..1]);
-        nvim.wait(|it| it.lua_json(ARMED) == false, &format!("the answer to {what}"));
-        nvim.wait(|it| it.phase() != "asking", &format!("the end of {what}"));
+        nvim.wait(|it| it.lua_str(WHICH) != which, &format!("the end of {what}"));
     }
 }
 
