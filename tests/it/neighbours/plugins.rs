@@ -196,13 +196,18 @@ fn sessions_come_back() {
 
 fn plans_are_drawn() {
     let server = Server::start();
-    let draws = "DRAWN = {} vim.api.nvim_create_autocmd('FileType', { pattern = 'markdown', callback = function(args)
+    let draws = "package.loaded['render-markdown.core.manager'] = {
+          attached = function(buf) return vim.bo[buf].filetype == 'markdown' end,
+        }
+        DRAWN = {} vim.api.nvim_create_autocmd('FileType', { pattern = 'markdown', callback = function(args)
           DRAWN[#DRAWN + 1] = vim.api.nvim_buf_get_name(args.buf):match('[^/]*$')
         end })";
     let nvim = opened(&server, draws);
     server.reply(planned("p1", "Change it."));
     nvim.keys("i/plan it<C-s><Esc>");
     nvim.wait_screen("Plan · waits");
+    // nothing but the plugin hides the marks
+    nvim.wait_screen("## Summary");
     assert_eq!(nvim.lua_str("return table.concat(DRAWN, ' ')"), "plan");
 }
 
@@ -243,4 +248,59 @@ fn keys_have_meanings() {
         end
         return table.concat(out, ' ')";
     assert_eq!(nvim.lua_str(without), "");
+}
+
+/// A chat, a review and a plan beside the plugins themselves.
+#[test]
+#[ignore = "needs the plugins"]
+fn a_session_beside_the_plugins_themselves() {
+    let folder = std::env::var("CALIBAN_PLUGINS").unwrap();
+    let plugins = [
+        ("auto-save.nvim", "require('auto-save').setup({ debounce_delay = 50 })"),
+        (
+            "conform.nvim",
+            "require('conform').setup({ format_on_save = { lsp_format = 'fallback' } })",
+        ),
+        ("focus.nvim", "require('focus').setup()"),
+        ("gitsigns.nvim", "require('gitsigns').setup()"),
+        (
+            "lualine.nvim",
+            "require('lualine').setup({ winbar = { lualine_a = { 'filename' } }, inactive_winbar = { lualine_a = { 'filename' } } })",
+        ),
+        ("nui.nvim", ""),
+        ("nvim-notify", "vim.notify = require('notify')"),
+        ("noice.nvim", "require('noice').setup()"),
+        ("nvim-treesitter-context", "require('treesitter-context').setup()"),
+        ("persistence.nvim", "require('persistence').setup()"),
+        ("render-markdown.nvim", "require('render-markdown').setup({})"),
+        ("smear-cursor.nvim", "require('smear_cursor').setup()"),
+        ("which-key.nvim", "require('which-key').setup()"),
+    ];
+    let lua = |(name, setup): (&str, &str)| {
+        let path = format!("{folder}/{name}");
+        assert!(std::path::Path::new(&path).is_dir(), "{path} is missing");
+        format!(
+            "vim.opt.runtimepath:append({{ [==[{path}]==], [==[{path}/after]==] }})
+            vim.api.nvim_create_autocmd('VimEnter', {{ callback = function() {setup} end }})\n"
+        )
+    };
+    let before: String = plugins.into_iter().map(lua).collect();
+    let scene = Scene::two_hunks(|it| it.size(140, 45).before(&before));
+    let nvim = &scene.nvim;
+    nvim.keys("5GAmine<Esc>");
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("waiting for you");
+    assert_eq!((scene.on_disk("a.txt"), scene.pending()), (Some(nine()), 2));
+    scene.server.reply(Reply::said("# One\n\nI see."));
+    nvim.lua("require('caliban').accept({ scope = 'all' })", &[]);
+    scene.wait_idle("I see.");
+    scene.server.reply(planned("p1", "Change it."));
+    nvim.keys("<Esc>i/plan it<C-s><Esc>");
+    nvim.wait_screen("A plan waits for you.");
+    nvim.wait_screen("Summary");
+    nvim.keys(":Caliban todo<CR>");
+    nvim.wait_screen("has no to-do list");
+    nvim.keys(":Caliban close<CR>");
+    nvim.wait_gone("waiting for you");
+    assert_eq!(errors(nvim), "");
 }
