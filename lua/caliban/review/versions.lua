@@ -273,6 +273,32 @@ function M.ended(r)
   end
 end
 
+--- The version for the record on disk: that with the most hunks on which the user has not decided, if some of these are
+--- not pending now.
+---@param r caliban.Review
+---@return { lines: string[], hunks: caliban.Hunk[] }?
+function M.away(r)
+  local it = known[r] ---@type caliban.Versions?
+  local best ---@type { lines: string[], hunks: caliban.Hunk[] }?
+  for _, version in ipairs(it and it.proposals == r.proposals and it.list or {}) do
+    local hunks = verdict.undecided(r, version.hunks)
+    if #hunks > 0 and #hunks >= (best and #best.hunks or 0) then
+      best = { lines = version.lines, hunks = hunks }
+    end
+  end
+  return best and #without(best.hunks, keys(tracking.list(r))) > 0 and best or nil
+end
+
+--- Takes up the version of a record.
+---@param r caliban.Review
+---@param lines string[]
+---@param hunks caliban.Hunk[]
+function M.take_up(r, lines, hunks)
+  local it = of(r)
+  it.list = { { origin = lines, lines = lines, hunks = hunks, lost = 0 } }
+  it.left, it.hunks = tracking.text(r), tracking.hunks(r)
+end
+
 --- Looks for hunks that have come back in a text that Neovim has read from disk after the review has ended.
 ---@param r caliban.Review
 ---@return boolean found

@@ -1,6 +1,7 @@
 //! Versions of a file on disk, as `git checkout` makes them, while written hunks are under review: the lines of another
 //! version are never the model's, and all hunks come back with the model's text.
 
+use super::reopened::start_again;
 use super::scene::{Scene, edit};
 use crate::kit::reply::Reply;
 
@@ -144,5 +145,39 @@ fn hunks_come_back_beside_a_decision_in_another_version() {
         scene.wait_hunks(1);
         assert_eq!(listed(&scene), "l10 > M10", "{keys}");
         ends(&scene, REJECT, &text(&edits[..1]));
+    }
+}
+
+/// A restart in another version, and one in the model's.
+#[test]
+fn hunks_come_back_after_a_restart_in_another_version() {
+    let edits = [("l3 l4 l5", "M"), ("l10", "M10")];
+    let (base, models) = (text(&[]), text(&edits));
+    for theirs in
+        [text(&[("l3 l4 l5", "l3 x y"), ("l10", "x")]), text(&[("l3 l4 l5", "l3 x y"), edits[1]])]
+    {
+        for away in [true, false] {
+            let scene = start(&edits);
+            let left = usize::from(theirs.contains("M10"));
+            if away {
+                put(&scene, &theirs);
+                scene.wait_hunks(left);
+            }
+            assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
+            std::fs::write(scene.nvim.setup.path("a.txt"), &theirs).unwrap();
+            let scene = start_again(scene);
+            scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>p");
+            scene.wait_hunks(left);
+            let told = scene.told_next();
+            assert_eq!(told.matches("undone on disk").count(), 1, "{away}: {told}");
+            assert_eq!(scene.on_disk("a.txt"), Some(theirs.clone()));
+            assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
+            std::fs::write(scene.nvim.setup.path("a.txt"), &models).unwrap();
+            let scene = start_again(scene);
+            scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>p");
+            scene.wait_hunks(2);
+            assert_eq!(listed(&scene), "l3 l4 l5 > M, l10 > M10");
+            ends(&scene, REJECT, &base);
+        }
     }
 }

@@ -9,6 +9,7 @@ local file = require('caliban.editor.file')
 local long = require('caliban.review.hunks.long')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
+local versions = require('caliban.review.versions')
 
 --- A text with more lines counts as long: its record is written only `WHILE` after a decision, once
 --- for all decisions in that time.
@@ -32,6 +33,7 @@ local PAUSE, LONGEST = 1000, 5000
 ---@field reasons caliban.Given[]
 ---@field was? string
 ---@field returned? boolean
+---@field away? boolean whether the review has ended, because none of its hunks was in the file
 ---@field whole? caliban.Whole
 ---@field folders? string[] folders of the file that Caliban has made
 ---@field hunks caliban.Hunk[] with rows in the text of the base after all hunks are applied
@@ -98,20 +100,22 @@ local function parts(r)
     end
     return at[text]
   end
-  local list, eol = tracking.list(r), file.eol(r.buf)
+  local list, eol, away = tracking.list(r), file.eol(r.buf), versions.away(r)
+  list = away and away.hunks or list
   -- `long.base` works in slices: when it returns, the buffer may be gone
-  local base = add(long.base(tracking.lines(r), list))
+  local base = add(long.base(away and away.lines or tracking.lines(r), list))
   local proposals = vim.tbl_map(function(it)
     local text = add(text_of(it), #it.lines)
     local one = { id = it.id, eol = it.eol, whole = it.whole, to = it.to, text = text }
     one.key, one.count, one.calls = it.key, it.count, it.calls
     return long.json(one, { edits = it.edits })
   end, r.proposals)
-  local text = r.origin
+  local text = away and long.joined(away.lines) or r.origin
   local origin = text and (at[text] or add(text, text == '' and 0 or long.count(text)))
   local fields = vim.tbl_extend('error', state.stored(r), {
     version = 1,
     eol = eol,
+    away = not r.open or nil,
     decided = require('caliban.review.verdict').list(r),
     base = base,
     origin = origin,
@@ -134,7 +138,8 @@ end
 ---@return boolean
 local function is_kept(r)
   -- a signal that ends Neovim has closed the buffers before `VimLeavePre`; then the copy of the text is written
-  return r.open and (api.nvim_buf_is_loaded(r.buf) or is_leaving and next(tracking.lines(r)) ~= nil)
+  return (r.open or versions.away(r) ~= nil)
+    and (api.nvim_buf_is_loaded(r.buf) or is_leaving and next(tracking.lines(r)) ~= nil)
 end
 
 --- Writes a record, in slices.
@@ -352,7 +357,12 @@ require('caliban.review.listeners').add({
       pending[r] = count
     end
   end,
-  closed = M.drop,
+  closed = function(r)
+    if versions.away(r) and written[r] then
+      return M.save(r)
+    end
+    M.drop(r)
+  end,
   renamed = M.move,
 })
 

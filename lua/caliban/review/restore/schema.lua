@@ -138,6 +138,7 @@ M.is_one = has({
   reasons = list(reason),
   was = maybe(is('string')),
   returned = maybe(is('boolean')),
+  away = maybe(is('boolean')),
   whole = maybe(whole),
   folders = maybe(list(is('string'))),
   hunks = list(edit),

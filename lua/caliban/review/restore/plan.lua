@@ -1,0 +1,300 @@
+--- Plans how to reopen a review in a buffer. The file's text may have changed since the record was written: a hunk becomes
+--- pending again if the buffer already has its lines or if it can still be applied. Nothing else is changed.
+local M = {}
+
+local algebra = require('caliban.review.hunks.algebra')
+local merging = require('caliban.review.hunks.merge')
+local standing_in = require('caliban.review.hunks.standing')
+
+---@class caliban.Reopening how to reopen a review in a buffer
+---@field puts caliban.DiskEdit[][] ascending lists, each with rows of the text after the previous list
+---@field hunks caliban.Hunk[] the pending hunks after `puts`
+---@field lost caliban.Hunk[] the hunks that do not fit any more
+---@field agreed integer the number of accepted changes that are not on disk and do not fit any more
+---@field own boolean whether the buffer has unsaved changes of the user after `puts`
+---@field again? boolean whether accepted changes are not on disk, so that the user has to decide again
+---@field is_written? boolean whether the hunks are on disk
+---@field version? string[] the text to which all hunks of the record belong, if they were on disk
+
+---@param lines string[]
+---@param first integer
+---@param count integer
+---@return string[]
+local function slice(lines, first, count)
+  return vim.list_slice(lines, first + 1, first + count)
+end
+
+---@param lines string[]
+---@param puts caliban.DiskEdit[] ascending
+---@return string[] the lines after `puts`
+local function with(lines, puts)
+  local out, row = {}, 0
+  for _, it in ipairs(puts) do
+    vim.list_extend(out, lines, row + 1, it.start)
+    vim.list_extend(out, it.lines)
+    row = it.start + it.count
+  end
+  return vim.list_extend(out, lines, row + 1)
+end
+
+--- The buffer's text in the record: the base with the hunks applied.
+---@param it caliban.Record
+---@return string[]
+local function shown(it)
+  local delta = 0 ---@type integer
+  local puts = {} ---@type caliban.DiskEdit[]
+  for i, h in ipairs(it.hunks) do
+    puts[i] = { start = h.start - delta, count = #h.old, lines = h.new }
+    delta = delta + #h.new - #h.old
+  end
+  return with(it.base, puts)
+end
+
+---@param runs integer[][]
+---@return integer the number of lines that differ
+local function size(runs)
+  local lines = 0
+  for _, d in ipairs(runs) do
+    lines = lines + d[2] + d[4]
+  end
+  return lines
+end
+
+--- The plan for a buffer that already has the hunks, because a swap file was recovered or because
+--- the hunks are on disk. Differences from the record were typed by the user later. If a hunk is
+--- missing, it was applied after the swap file was written, so it is applied again.
+---@param it caliban.Record
+---@param runs integer[][] from the text in the record to `now`
+---@param now string[] lines of the buffer
+---@return caliban.Reopening
+local function typed(it, runs, now)
+  local list, own, edits = it.hunks, it.own, {} ---@type caliban.Hunk[], boolean, caliban.Edit[]
+  for i = #runs, 1, -1 do
+    local d = runs[i]
+    local lines, touched = slice(now, d[3], d[4]), false
+    for _, h in ipairs(it.hunks) do
+      if h.start == d[1] and #h.new == d[2] and vim.deep_equal(h.old, lines) then
+        table.insert(edits, 1, { start = d[3], old = h.old, new = h.new, of = h.of })
+      end
+    end
+    list, touched = algebra.change(list, d[1], d[1] + d[2], lines)
+    own = own or touched
+  end
+  local pending = require('caliban.review.hunks.stack').stacked(
+    algebra.tighten(list),
+    edits,
+    function(first, last)
+      return slice(now, first, last - first)
+    end
+  )
+  local puts = vim.tbl_map(function(e)
+    return { start = e.start, count = #e.old, lines = e.new }
+  end, edits)
+  return { puts = { puts }, hunks = pending, lost = {}, agreed = 0, own = own }
+end
+
+---@param lines string[]
+---@param all string[]
+---@return boolean
+local function among(lines, all)
+  for _, line in ipairs(lines) do
+    if not vim.list_contains(all, line) then
+      return false
+    end
+  end
+  return true
+end
+
+--- The keys of the first proposed edit that contains all lines of a hunk.
+---@param it caliban.Record
+---@param hunk caliban.Hunk
+---@return integer[]?
+local function part_of(it, hunk)
+  for _, proposal in ipairs(it.proposals) do
+    for _, edit in ipairs(proposal.edits) do
+      if among(hunk.old, edit.old) and among(hunk.new, edit.new) then
+        return edit.of
+      end
+    end
+  end
+end
+
+--- Gives keys to hunks that a diff has found: the keys of a hunk or edit in the record with the
+--- same lines, otherwise the keys of an edit that contains their lines.
+---@param it caliban.Record
+---@param list caliban.Hunk[]
+local function named(it, list)
+  local known = {} ---@type table<string, (caliban.Edit|caliban.Hunk)[]>
+  ---@param hunk caliban.Edit|caliban.Hunk
+  ---@return (caliban.Edit|caliban.Hunk)[]
+  local function alike(hunk)
+    local key = table.concat(hunk.old, '\n') .. '\0' .. table.concat(hunk.new, '\n')
+    known[key] = known[key] or {}
+    return known[key]
+  end
+  for _, hunk in ipairs(it.hunks) do
+    table.insert(alike(hunk), hunk)
+  end
+  for _, proposal in ipairs(it.proposals) do
+    for _, edit in ipairs(proposal.edits) do
+      table.insert(alike(edit), edit)
+    end
+  end
+  for _, hunk in ipairs(list) do
+    local from = table.remove(alike(hunk), 1) ---@as caliban.Edit|caliban.Hunk|nil
+    if from then
+      hunk.of, hunk.typed = from.of, from.typed
+    else
+      hunk.of = part_of(it, hunk)
+    end
+  end
+end
+
+---@param hunk { old: string[], new: string[] }
+---@return string
+local function key(hunk)
+  return table.concat(hunk.new, '\n') .. '\0' .. table.concat(hunk.old, '\n')
+end
+
+--- The hunks that are neither edits nor parts of one.
+---@param hunks caliban.Hunk[]
+---@param edits caliban.Edit[]
+---@return caliban.Hunk[]
+local function missing(hunks, edits)
+  local left = {} ---@type table<string, integer>
+  for _, e in ipairs(edits) do
+    left[key(e)] = (left[key(e)] or 0) + 1
+  end
+  ---@param h caliban.Hunk
+  ---@return boolean
+  local function is_part(h)
+    for _, e in ipairs(edits) do
+      if key(e) ~= key(h) and among(h.old, e.old) and among(h.new, e.new) then
+        return true
+      end
+    end
+    return false
+  end
+  return vim.tbl_filter(function(h)
+    local same = left[key(h)] or 0
+    left[key(h)] = same - 1
+    return same < 1 and not is_part(h)
+  end, hunks)
+end
+
+--- The text in the record without the hunks and without the accepted changes that are not on disk: the text on disk with
+--- what the user has typed. Changes of which the record does not say that they were accepted are the user's own.
+---@param it caliban.Record
+---@return string[]
+local function own_text(it)
+  if not it.own or not it.agreed then
+    return it.origin
+  end
+  local accepted = {} ---@type table<string, true>
+  for _, hunk in ipairs(it.agreed) do
+    accepted[key(hunk)] = true
+  end
+  local puts = {} ---@type caliban.DiskEdit[]
+  for _, d in ipairs(algebra.runs(it.origin, it.base)) do
+    local old, new = slice(it.origin, d[1], d[2]), slice(it.base, d[3], d[4])
+    if not accepted[key({ old = old, new = new })] then
+      puts[#puts + 1] = { start = d[1], count = d[2], lines = new }
+    end
+  end
+  return with(it.origin, puts)
+end
+
+--- The plan for a buffer that has the hunks, which are on disk, but not the text that the user has typed since.
+---@param it caliban.Record
+---@param stood string[] the text in the record, with the hunks
+---@param now string[] lines of the buffer
+---@param unsaved boolean whether the file on disk has other lines
+---@return caliban.Reopening
+local function written(it, stood, now, unsaved)
+  local mine, clashes = merging.merge(it.origin, stood, now)
+  local text = with(now, mine)
+  local plan = typed(it, algebra.runs(stood, text), text)
+  table.insert(plan.puts, 1, mine)
+  plan.agreed, plan.own, plan.is_written = clashes, unsaved or #mine > 0, #plan.puts[2] == 0
+  return plan
+end
+
+--- The plan for a buffer that does not have the hunks: a hunk is applied if the lines that it
+--- replaces are still in the buffer. An accepted hunk that is not on disk becomes pending again,
+--- because a record alone must not cause a write.
+---@param it caliban.Record
+---@param stood string[] the text in the record, with the hunks
+---@param now string[] lines of the buffer
+---@param unsaved boolean whether the file on disk has other lines
+---@return caliban.Reopening
+local function merged(it, stood, now, unsaved)
+  local own = own_text(it)
+  local mine, clashes = merging.merge(it.origin, own, now)
+  local text = with(now, mine)
+  local puts, unfit = merging.merge(own, stood, text)
+  local last = it.hunks[#it.hunks]
+  if last and algebra.ends(last) and text[#text] == last.old[1] then
+    puts[#puts + 1] = { start = #text - 1, count = 1, lines = last.new }
+  end
+  local edits = vim.tbl_map(function(e)
+    return { start = e.start, old = slice(text, e.start, e.count), new = e.lines }
+  end, puts)
+  local lost = missing(it.hunks, edits)
+  named(it, edits)
+  return {
+    again = not vim.deep_equal(own, it.base),
+    puts = { mine, puts },
+    hunks = algebra.proposed(edits),
+    lost = lost,
+    agreed = clashes + math.max(0, unfit - #lost),
+    own = unsaved or #mine > 0,
+  }
+end
+
+--- The plan for a file whose hunks were on disk: those that stand in its text now.
+---@param it caliban.Record
+---@param stood string[] the text in the record, with the hunks
+---@param now string[]
+---@return caliban.Reopening
+local function standing(it, stood, now)
+  local edits = merging.merge(stood, now, stood)
+  local there = standing_in.stood(it.hunks, stood, edits).hunks
+  local plan = { puts = {}, hunks = {}, lost = {}, agreed = 0, own = false, version = stood } ---@type caliban.Reopening
+  for n, hunk in ipairs(it.hunks) do
+    table.insert(there[n] and plan.hunks or plan.lost, there[n] or hunk)
+  end
+  return plan
+end
+
+--- Plans how to reopen a review in a buffer with these lines. The buffer counts as having the
+--- hunks, unless its lines are more similar to the record's text of the file on disk than to the
+--- record's text with the hunks.
+---@param it caliban.Record
+---@param now string[]
+---@param unsaved boolean whether the file on disk has other lines
+---@return caliban.Reopening
+function M.plan(it, now, unsaved)
+  local stood = shown(it)
+  if
+    it.auto
+    and not it.own
+    and not it.whole
+    and not unsaved
+    and vim.deep_equal(it.origin, stood)
+  then
+    return standing(it, stood, now)
+  end
+  local runs = algebra.runs(stood, now)
+  if size(runs) <= size(algebra.runs(it.origin, now)) then
+    return typed(it, runs, now)
+  elseif
+    it.auto
+    and it.own
+    and size(algebra.runs(it.origin, stood)) < size(algebra.runs(it.origin, it.base))
+  then
+    return written(it, stood, now, unsaved)
+  end
+  return merged(it, stood, now, unsaved)
+end
+
+return M
