@@ -274,19 +274,24 @@ function M.ended(r)
 end
 
 --- The version for the record on disk: that with the most hunks on which the user has not decided, if some of these are
---- not pending now.
+--- not pending now. There is none if the user has changed something since, because the record has one text.
 ---@param r caliban.Review
 ---@return { lines: string[], hunks: caliban.Hunk[] }?
 function M.away(r)
   local it = known[r] ---@type caliban.Versions?
   local best ---@type { lines: string[], hunks: caliban.Hunk[] }?
+  local pending = tracking.list(r)
+  if r.open and it and (it.hunks ~= tracking.hunks(r) or it.left ~= tracking.text(r)) then
+    return nil
+  end
   for _, version in ipairs(it and it.proposals == r.proposals and it.list or {}) do
     local hunks = verdict.undecided(r, version.hunks)
     if #hunks > 0 and #hunks >= (best and #best.hunks or 0) then
       best = { lines = version.lines, hunks = hunks }
     end
   end
-  return best and #without(best.hunks, keys(tracking.list(r))) > 0 and best or nil
+  local has_all = best and #without(pending, keys(best.hunks)) == 0
+  return best and has_all and #without(best.hunks, keys(pending)) > 0 and best or nil
 end
 
 --- Takes up the version of a record.

@@ -137,9 +137,12 @@ end
 ---@param r caliban.Review
 ---@return boolean
 local function is_kept(r)
+  local is_loaded = api.nvim_buf_is_loaded(r.buf)
+  if not r.open then
+    return is_loaded and versions.away(r) ~= nil
+  end
   -- a signal that ends Neovim has closed the buffers before `VimLeavePre`; then the copy of the text is written
-  return (r.open or versions.away(r) ~= nil)
-    and (api.nvim_buf_is_loaded(r.buf) or is_leaving and next(tracking.lines(r)) ~= nil)
+  return is_loaded or is_leaving and next(tracking.lines(r)) ~= nil
 end
 
 --- Writes a record, in slices.
