@@ -191,10 +191,12 @@ end
 ---@return boolean
 local function is_plain()
   local uis = api.nvim_list_uis()
+  for _, ui in ipairs(uis) do
+    if ui.rgb or (ui.term_colors or 0) >= 8 then
+      return false
+    end
+  end
   return #uis > 0
-    and not vim.iter(uis):any(function(ui)
-      return ui.rgb or (ui.term_colors or 0) >= 8
-    end)
 end
 
 --- Makes the groups if the colours of the scheme have changed.
