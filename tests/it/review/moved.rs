@@ -100,19 +100,19 @@ fn a_rejected_change_of_a_file_that_is_gone_is_told_as_that() {
         moved,
         "\\R",
         expect![[r#"
-        a.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
-        a.txt: 2 rejected, not saved: it was deleted on disk
+        a.txt was deleted or moved on disk while you were reviewing it. The buffer keeps its text.
+        a.txt: 2 rejected, not saved: it was deleted or moved on disk
         ---
         The user rejected 2 changes in a.txt: they are undone.
-        a.txt is not saved (it was deleted on disk): none of your changes is on disk."#]],
+        a.txt is not saved (it was deleted or moved on disk): none of your changes is on disk."#]],
     );
     check(
         deletion(),
         removed,
         "\\R",
         expect![[r#"
-        a.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
-        a.txt: rejected, not saved: it was deleted on disk
+        a.txt was deleted or moved on disk while you were reviewing it. The buffer keeps its text.
+        a.txt: rejected, not saved: it was deleted or moved on disk
         ---
         The user rejected the deletion, but there is no file a.txt any more.
         Its buffer still holds its text, unsaved."#]],
@@ -122,8 +122,8 @@ fn a_rejected_change_of_a_file_that_is_gone_is_told_as_that() {
         moved,
         "\\R",
         expect![[r#"
-        a.txt was deleted on disk while you were reviewing it. The buffer keeps its text.
-        a.txt: rejected, not saved: it was deleted on disk
+        a.txt was deleted or moved on disk while you were reviewing it. The buffer keeps its text.
+        a.txt: rejected, not saved: it was deleted or moved on disk
         ---
         The user rejected the renaming, but there is no file a.txt any more.
         Its buffer still holds its text, unsaved."#]],
