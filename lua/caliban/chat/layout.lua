@@ -147,6 +147,13 @@ local function wanted(win)
   return math.max(M.composer(), math.min(most, lines)) + (vim.wo[win].winbar ~= '' and 1 or 0)
 end
 
+--- Whether a composer is at most as high as its text wants it: the user has not made it higher.
+---@param win integer
+---@return boolean
+function M.is_drafted(win)
+  return api.nvim_win_get_height(win) <= wanted(win)
+end
+
 --- The least lines of a transcript above a composer that grows.
 local KEPT = 3
 

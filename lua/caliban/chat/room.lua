@@ -250,8 +250,11 @@ function M.fit(chat)
         fit(chat, win, share)
       end
     end
-    -- a composer that has grown gives rows back
-    local _ = here and api.nvim_win_get_height(win) < M.half(chat, win) and layout.fit(chat)
+    -- a composer that has grown with its text gives rows back
+    local lower = here
+      and api.nvim_win_get_height(win) < M.half(chat, win)
+      and layout.composer_of(win)
+    local _ = lower and layout.is_drafted(lower) and layout.fit(chat)
   end
 end
 
