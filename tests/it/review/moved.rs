@@ -193,7 +193,9 @@ fn a_review_follows_its_file_that_a_command_renames() {
 fn a_review_follows_no_other_file_than_its_own() {
     for command in ["mv a.txt c.txt; echo more >> c.txt", "cp a.txt c.txt; rm a.txt"] {
         let scene = renamed_by_a_command(command);
-        scene.nvim.wait(|_| scene.said().contains("a.txt was deleted on disk"), "a message");
+        scene
+            .nvim
+            .wait(|_| scene.said().contains("a.txt was deleted or moved on disk"), "a message");
         let theirs = scene.on_disk("c.txt");
         scene.nvim.keys(":Caliban reject all<CR>");
         scene.wait_hunks(0);
