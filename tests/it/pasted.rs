@@ -47,7 +47,6 @@ fn a_dropped_image_becomes_a_mention() {
         (format!("{root}/a\\ b\\'s.png"), blank.clone()),
         (format!("file://{root}/a%20b%27s.png"), blank.clone()),
         (format!("file://localhost{root}/shot"), plain.clone()),
-        // the path of a file that is not an image is pasted as text
         (format!("{root}/no.png"), format!("{root}/no.png")),
         (format!("{root}/pipe.png"), format!("{root}/pipe.png")),
         (format!("{root}/none.png"), format!("{root}/none.png")),

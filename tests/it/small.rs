@@ -251,7 +251,7 @@ fn the_line_of_an_edit_names_its_files_and_adds_up_the_decisions() {
     nvim.wait_transcript("edit  a.txt, b.txt, c.txt");
     nvim.keys(":Caliban next<CR>");
     nvim.keys("\\a");
-    nvim.wait_screen("a.txt: 1 accepted, saved; ]h goes to b.txt");
+    nvim.wait_screen("a.txt: 1 accepted, saved; :Caliban next goes to b.txt");
     server.reply(Reply::said("All three."));
     nvim.keys(":Caliban accept all<CR>");
     nvim.wait_transcript("All three.");
@@ -273,7 +273,7 @@ fn the_keys_of_a_review_lead_through_all_files_and_type_nothing() {
     nvim.wait_transcript("edit  a.txt, b.txt, c.txt");
     nvim.keys("<C-w>t:Caliban next<CR>");
     nvim.keys("\\a");
-    nvim.wait_screen("; ]h goes to b.txt");
+    nvim.wait_screen("; :Caliban next goes to b.txt");
     nvim.wait_screen("]h next · :Caliban to the chat");
     nvim.keys("\\a\\r");
     nvim.wait_screen("Nothing is under review here.");

@@ -157,6 +157,18 @@ end
 --- The least lines of a transcript above a composer that grows.
 local KEPT = 3
 
+--- The height that a transcript has to have, and the rows that it can get from other windows.
+---@type fun(chat: caliban.Chat, win: integer): integer, integer
+local bounds = function()
+  return 0, 0
+end
+
+--- Sets the function that says how high a transcript has to be.
+---@param fn fun(chat: caliban.Chat, win: integer): integer, integer
+function M.bound(fn)
+  bounds = fn
+end
+
 --- Fits the composer's height to its text by changing the height of the transcript above it.
 ---@param chat caliban.Chat
 function M.fit(chat)
@@ -173,9 +185,8 @@ function M.fit(chat)
   end
   local top, bottom = api.nvim_win_get_position(upper), api.nvim_win_get_position(lower)
   local height = api.nvim_win_get_height(upper)
-  local room = require('caliban.chat.room')
-  local half = room.half(chat, upper)
-  local most = height + have + room.more(upper) - math.max(KEPT, half)
+  local half, more = bounds(chat, upper)
+  local most = height + have + more - math.max(KEPT, half)
   -- the transcript keeps what it has to have; without a turn, a composer that has grown stays as it is
   local least = M.composer() + (vim.wo[lower].winbar ~= '' and 1 or 0)
   want = math.max(least, half == 0 and want > have and have or 0, math.min(want, most))

@@ -34,7 +34,7 @@ end
 ---@param chat caliban.Chat
 ---@param win integer
 ---@return integer
-function M.half(chat, win)
+local function half(chat, win)
   local share = layout.share(win)
   local is_busy = chat.question or not calm[chat.status and chat.status.phase or 'idle']
   local has_half = vim.o.lines <= layout.LOW and is_busy and not (share and share.held)
@@ -46,7 +46,7 @@ end
 ---@param win integer
 ---@return integer
 local function least(chat, win)
-  local rows = M.half(chat, win)
+  local rows = half(chat, win)
   local words, winbar = toured(chat, win), vim.wo[win].winbar ~= '' and 1 or 0
   rows = words > 0 and math.max(rows, words + winbar) or rows
   local block, top = require('caliban.chat.order').asking(chat)
@@ -86,7 +86,7 @@ end
 --- The rows that a transcript above or below the code can get from the windows of the code.
 ---@param win integer
 ---@return integer
-function M.more(win)
+local function more(win)
   local share = layout.share(win)
   local is_free = share and share.side == 'lines' and not share.held
   return is_free and math.max(0, spare(layout.size(win, 'lines'))) or 0
@@ -252,10 +252,14 @@ function M.fit(chat)
     end
     -- a composer that has grown with its text gives rows back
     local lower = here
-      and api.nvim_win_get_height(win) < M.half(chat, win)
+      and api.nvim_win_get_height(win) < half(chat, win)
       and layout.composer_of(win)
     local _ = lower and layout.is_drafted(lower) and layout.fit(chat)
   end
 end
+
+layout.bound(function(chat, win)
+  return half(chat, win), more(win)
+end)
 
 return M

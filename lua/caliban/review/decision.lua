@@ -161,8 +161,7 @@ function M.onward(open)
   if not waits then
     return ''
   end
-  local key = require('caliban.review.ui.overlay').key(buf, 'next hunk')
-  return ('; %s goes to %s'):format(key, require('caliban.review.named').shown(open[1]))
+  return ('; :Caliban next goes to %s'):format(require('caliban.review.named').shown(open[1]))
 end
 
 --- Accepts or rejects the hunks to which a choice of changes refers.
