@@ -178,14 +178,17 @@ function M.fit(chat)
     return
   end
   local want, have = wanted(lower), api.nvim_win_get_height(lower)
-  if api.nvim_win_get_config(lower).relative ~= '' then
+  local half, more = bounds(chat, upper)
+  local floats = api.nvim_win_get_config(lower).relative ~= ''
+  if want == have and (floats or half == 0) then
+    return
+  elseif floats then
     api.nvim_win_set_config(lower, M.float('composer', want))
     api.nvim_win_set_config(upper, M.float('transcript', want))
     return
   end
   local top, bottom = api.nvim_win_get_position(upper), api.nvim_win_get_position(lower)
   local height = api.nvim_win_get_height(upper)
-  local half, more = bounds(chat, upper)
   local most = height + have + more - math.max(KEPT, half)
   -- the transcript keeps what it has to have; without a turn, a composer that has grown stays as it is
   local least = M.composer() + (vim.wo[lower].winbar ~= '' and 1 or 0)
