@@ -447,6 +447,21 @@ function M.take_back(r, hunks)
   end
 end
 
+--- The hunks no change of which has one of these keys.
+---@param hunks caliban.Hunk[]
+---@param keys table<integer, true> the numbers of changes, without signs
+---@return caliban.Hunk[]
+function M.without(hunks, keys)
+  return vim.tbl_filter(function(hunk)
+    for _, k in ipairs(hunk.of or { 0 }) do
+      if keys[math.abs(k)] == true then
+        return false
+      end
+    end
+    return true
+  end, hunks)
+end
+
 --- The hunks on no change of which the user has decided.
 ---@param r caliban.Review
 ---@param hunks caliban.Hunk[]
@@ -459,14 +474,7 @@ function M.undecided(r, hunks)
     end
     it = it.before
   end
-  return vim.tbl_filter(function(hunk)
-    for _, k in ipairs(hunk.of or { 0 }) do
-      if done[math.abs(k)] == true then
-        return false
-      end
-    end
-    return true
-  end, hunks)
+  return M.without(hunks, done)
 end
 
 --- The last decision in the undo state of the review's buffer; nil if there is none.

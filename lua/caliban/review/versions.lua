@@ -13,6 +13,8 @@ local state = require('caliban.review.state')
 local tracking = require('caliban.review.hunks.tracking')
 local verdict = require('caliban.review.verdict')
 
+local without = verdict.without
+
 --- The most versions that are kept of a file.
 local MOST = 8
 
@@ -144,21 +146,6 @@ local function keys(hunks)
     end
   end
   return out
-end
-
---- The hunks no change of which has one of these keys.
----@param hunks caliban.Hunk[]
----@param of_others table<integer, true>
----@return caliban.Hunk[]
-local function without(hunks, of_others)
-  return vim.tbl_filter(function(hunk)
-    for _, k in ipairs(hunk.of or { 0 }) do
-      if of_others[math.abs(k)] == true then
-        return false
-      end
-    end
-    return true
-  end, hunks)
 end
 
 --- Makes the hunks that stand the pending ones.
