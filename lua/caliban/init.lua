@@ -187,12 +187,12 @@ end
 
 --- Goes to the next pending hunk.
 function M.next()
-  require('caliban.review').next()
+  require('caliban.review').next(require('caliban.chat.changes.keys').place())
 end
 
 --- Goes to the previous pending hunk.
 function M.prev()
-  require('caliban.review').prev()
+  require('caliban.review').prev(require('caliban.chat.changes.keys').place())
 end
 
 --- The pending hunks of a buffer, or of all buffers.

@@ -74,12 +74,18 @@ function M.waiting()
   return pending.waiting(arrival.waiting())
 end
 
-function M.next()
-  require('caliban.review.ui.jump').go(M.open(), 1)
+---@class caliban.HunkPlace a place from which a key goes to the next hunk
+---@field buf integer
+---@field row integer from 0; -1: before the first row
+
+---@param from? caliban.HunkPlace default: the cursor
+function M.next(from)
+  require('caliban.review.ui.jump').go(M.open(), 1, from)
 end
 
-function M.prev()
-  require('caliban.review.ui.jump').go(M.open(), -1)
+---@param from? caliban.HunkPlace default: the cursor
+function M.prev(from)
+  require('caliban.review.ui.jump').go(M.open(), -1, from)
 end
 
 --- Lists the pending hunks in the quickfix list.

@@ -481,3 +481,20 @@ fn commands_and_plug_maps_act_on_the_lists_current_line() {
     expect!["Nothing is under review here."].assert_eq(scene.said().lines().last().unwrap());
     assert_eq!(scene.pending(), 2);
 }
+
+#[test]
+fn the_keys_go_from_the_change_under_the_cursor_to_the_next_and_the_previous_one() {
+    let scene = three_files(|it| it);
+    let place = "return vim.fs.basename(vim.api.nvim_buf_get_name(0)) .. ' ' .. vim.fn.line('.')";
+    for (on, key, expected) in [
+        ("L2", "]h", "a.txt 8"),
+        ("▾ a.txt", "]h", "a.txt 2"),
+        ("L8", "]h", "b.txt 5"),
+        ("L8", "[h", "a.txt 2"),
+        ("▾ new.txt", "[h", "b.txt 5"),
+    ] {
+        scene.nvim.go_to_transcript(on);
+        scene.nvim.keys(key);
+        scene.nvim.wait(|it| it.lua_str(place) == expected, &format!("{key} on {on}: {expected}"));
+    }
+}

@@ -46,15 +46,29 @@ local function choice(it, whole, reason)
   return { scope = 'hunk', buf = r.buf, row = hunk.start, reason = reason }
 end
 
+--- The item of a list of changes under the cursor.
+---@return caliban.Item?
+local function here()
+  local buf = api.nvim_get_current_buf()
+  local chat = require('caliban.chat.chats').of(buf)
+  return chat and chat.listing and chat.transcript == buf and item(chat) or nil
+end
+
+--- The place of the change under the cursor in its file, from which a key goes to the next one. That of a line about a
+--- whole file is before its first change.
+---@return caliban.HunkPlace?
+function M.place()
+  local it = here()
+  return it and it.r and { buf = it.r.buf, row = it.hunk and it.hunk.start or -1 } or nil
+end
+
 --- Completes a choice of changes without a buffer or range: if the cursor is on a list of changes,
 --- the choice is the item under the cursor.
 ---@param opts caliban.Choice
 ---@return caliban.Choice? # nil if there is nothing to decide on, after telling the user
 function M.resolve(opts)
   local named = opts.buf or opts.range or opts.scope == 'all'
-  local buf = api.nvim_get_current_buf()
-  local chat = not named and require('caliban.chat.chats').of(buf)
-  local it = chat and chat.listing and chat.transcript == buf and item(chat)
+  local it = not named and here()
   if not it then
     return opts
   elseif opts.scope == 'hunk' and not it.hunk then

@@ -151,19 +151,21 @@ local function beyond(r, row, step)
   return start and (start - row) * step > 0 and start or nil
 end
 
---- Goes to the next hunk of this file. If there is none, goes to the first hunk of the next file;
---- after the last file comes the first. With `step` -1, goes backwards.
+--- Goes to the next hunk of a file. If there is none, goes to the first hunk of the next file; after the last file comes
+--- the first. With `step` -1, goes backwards.
 ---@param open caliban.Review[]
 ---@param step 1|-1 1: forwards
-function M.go(open, step)
+---@param from? caliban.HunkPlace default: the cursor
+function M.go(open, step, from)
   if #open == 0 then
     return require('caliban.editor.notify').show('Nothing is under review.')
   end
-  local here, at = api.nvim_get_current_buf(), step == 1 and 0 or #open + 1
+  from = from or { buf = api.nvim_get_current_buf(), row = api.nvim_win_get_cursor(0)[1] - 1 }
+  local at = step == 1 and 0 or #open + 1
   for i, r in ipairs(open) do
-    if r.buf == here then
+    if r.buf == from.buf then
       at = i
-      local row = beyond(r, api.nvim_win_get_cursor(0)[1] - 1, step)
+      local row = beyond(r, from.row, step)
       if row then
         return land(r, row)
       end
