@@ -39,8 +39,19 @@ impl dyn Disk {
     /// The new content is safe from a loss of power once the folder is synced. The temporary file always has the same
     /// name, so crashes leave at most one.
     pub(super) fn replace(&self, dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.replace_through(dir, name, &format!(".{name}.tmp"), bytes)
+    }
+
+    /// Like `replace`, for a file that several tasks may replace at the same time: each names a temporary file of its own.
+    pub(super) fn replace_through(
+        &self,
+        dir: &Path,
+        name: &str,
+        temporary: &str,
+        bytes: &[u8],
+    ) -> io::Result<()> {
         self.create_dir(dir)?;
-        let temporary = dir.join(format!(".{name}.tmp"));
+        let temporary = dir.join(temporary);
         self.write(&temporary, bytes)?;
         self.sync(&temporary)?;
         self.rename(&temporary, &dir.join(name))

@@ -34,6 +34,23 @@ fn origin(turn: u32, cause: Cause) -> Origin {
     Origin { turn, title: format!("prompt {turn}"), cause }
 }
 
+#[test]
+fn several_tasks_store_the_same_content_at_the_same_time() {
+    let place = place();
+    let blobs = place.open().blobs();
+    for round in 0..100 {
+        let content = text(&format!("the same in round {round}\n"));
+        let store = || blobs.keep(&content).map(|_| ());
+        let kept: Vec<io::Result<()>> = std::thread::scope(|scope| {
+            let tasks: Vec<_> = (0..8).map(|_| scope.spawn(store)).collect();
+            tasks.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        assert!(kept.iter().all(Result::is_ok), "{kept:?}");
+        let name = BlobName::of(&content.bytes().unwrap());
+        assert_eq!(fs::read(place.path(&name)).unwrap(), content.bytes().unwrap());
+    }
+}
+
 /// A change of `a.txt`.
 fn change(all: &mut Checkpoints, turn: u32, before: &Content, after: &Content) -> u32 {
     change_by(all, turn, Cause::Edit, [before, after])
