@@ -335,9 +335,12 @@ pub enum Event {
         cost: Option<f64>,
     },
     /// The compaction failed: there is no summary, and requests stay as they were. `why` is the sentence for the user.
+    /// `is_lasting` tells that the same request is likely to fail again.
     NotCompacted {
         turn: TurnId,
         why: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_lasting: bool,
         usage: Usage,
         cost: Option<f64>,
     },

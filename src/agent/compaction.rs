@@ -57,7 +57,7 @@ impl Sampler {
         (turn, model, focus): (TurnId, String, String),
     ) {
         let results = work.results();
-        let way = self.fitting.take_way(!model.is_empty());
+        let way = self.fitting.take_way(!model.is_empty(), &conversation.session);
         let made = match fitting::plan(&self.models, conversation, desk, way) {
             Err(why) => Err(why),
             Ok(plan) if !way.asks => {

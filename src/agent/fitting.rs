@@ -43,8 +43,6 @@ pub(super) struct Fitting {
     /// The size of the conversation when a compaction failed. The next compaction waits until the conversation has
     /// grown.
     failed_at: Option<u64>,
-    /// How many compactions have failed since the last one that succeeded.
-    failures: u32,
     /// How the compaction that has begun is made.
     way: Way,
     /// What was tried since the last reply to make a request fit that was too long.
@@ -170,11 +168,8 @@ impl Fitting {
     /// Notes whether a compaction has succeeded or failed.
     pub(super) fn note(&mut self, input: &Input, models: &Models, session: &Session, desk: &Desk) {
         match input {
-            Input::Compacted { .. } => (self.failed_at, self.failures) = (None, 0),
-            Input::NotCompacted { is_lasting, .. } => {
-                self.failed_at = Some(size(models, session, desk));
-                self.failures += u32::from(*is_lasting);
-            }
+            Input::Compacted { .. } => self.failed_at = None,
+            Input::NotCompacted { .. } => self.failed_at = Some(size(models, session, desk)),
             _ => (),
         }
     }
@@ -195,9 +190,9 @@ impl Fitting {
 
     /// How the compaction that has begun is made. After a failure, the turns become a line each if the model fails
     /// again.
-    pub(super) fn take_way(&mut self, asks: bool) -> Way {
+    pub(super) fn take_way(&mut self, asks: bool, session: &Session) -> Way {
         let way = std::mem::take(&mut self.way);
-        Way { asks, drops: way.drops || self.failures > 0, ..way }
+        Way { asks, drops: way.drops || session.fruitless > 0, ..way }
     }
 }
 

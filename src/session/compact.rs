@@ -49,8 +49,8 @@ impl Session {
             Input::Compacted { turn, handoff, usage, cost } => {
                 self.compacted(turn, handoff, (usage, cost), step);
             }
-            Input::NotCompacted { turn, why, usage, cost, .. } => {
-                self.not_compacted(turn, why, (usage, cost), step);
+            Input::NotCompacted { turn, why, is_lasting, usage, cost } => {
+                self.not_compacted(turn, (why, is_lasting), (usage, cost), step);
             }
             Input::Uncompact { told } => self.uncompact(told, step),
             _ => (),
@@ -87,12 +87,12 @@ impl Session {
     fn not_compacted(
         &mut self,
         turn: TurnId,
-        why: String,
+        (why, is_lasting): (String, bool),
         (usage, cost): (Usage, Option<f64>),
         step: &mut Step,
     ) {
         if self.is_compacting(turn) {
-            self.record(Event::NotCompacted { turn, why, usage, cost }, step);
+            self.record(Event::NotCompacted { turn, why, is_lasting, usage, cost }, step);
             self.proceed(turn, step);
         }
     }
@@ -109,7 +109,8 @@ impl Session {
         let Phase::Compacting { turn, requests: None } = self.phase else { return false };
         step.effects.push(Effect::Abort { turn });
         let (why, usage, cost) = (say::compaction_ended(why), Usage::default(), Some(0.0));
-        self.record(Event::NotCompacted { turn, why, usage, cost }, step);
+        let is_lasting = false;
+        self.record(Event::NotCompacted { turn, why, is_lasting, usage, cost }, step);
         true
     }
 
@@ -134,7 +135,8 @@ impl Session {
             Event::Compacted { handoff, usage, cost, .. } => {
                 self.apply_compacted(handoff, *usage, *cost);
             }
-            Event::NotCompacted { why, usage, cost, .. } => {
+            Event::NotCompacted { why, is_lasting, usage, cost, .. } => {
+                self.fruitless = self.fruitless.saturating_add(u32::from(*is_lasting));
                 self.apply_not_compacted(why, *usage, *cost);
             }
             Event::Uncompacted { told } => self.apply_uncompacted(told),
@@ -158,6 +160,7 @@ impl Session {
         self.compactions.push(Compaction { at, note, summary, saved, left_out });
         self.context = self.context.saturating_sub(saved);
         self.keeps_whole = false;
+        self.fruitless = 0;
         self.say(Role::Note, vec![Block::Text { text: told }, Block::Notice { text }]);
         self.end_compaction(usage, cost);
     }

@@ -78,6 +78,8 @@ pub struct Session {
     pub compactions: Vec<Compaction>,
     /// Whether the user has undone a compaction. Then the conversation is compacted again only if the user asks for it.
     pub keeps_whole: bool,
+    /// The number of compactions in a row for which the model wrote no summary.
+    pub fruitless: u32,
     /// Files with proposed text on which the user has not decided.
     pub reviewing: Vec<PathBuf>,
     /// The permissions that the user gave for the session. Never saved: a session's file must grant nothing.

@@ -131,6 +131,9 @@ pub(super) struct SessionFile {
     /// Whether the user has undone a compaction. Then the conversation is compacted again only if the user asks for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     keeps_whole: bool,
+    /// The number of compactions in a row for which the model wrote no summary.
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "event::number")]
+    fruitless: u32,
     /// Files that were under review when the session was saved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reviewing: Vec<PathBuf>,
@@ -195,6 +198,7 @@ impl SessionFile {
             trimmed: Vec::new(),
             compactions: Vec::new(),
             keeps_whole: false,
+            fruitless: 0,
             reviewing: Vec::new(),
             messages: Vec::new(),
             extra: Map::new(),
@@ -237,6 +241,7 @@ impl SessionFile {
             trimmed: take(&mut self.trimmed),
             compactions: take(&mut self.compactions),
             keeps_whole: self.keeps_whole,
+            fruitless: self.fruitless,
             reviewing: take(&mut self.reviewing),
             title: title(&self.title),
             model: take(&mut self.model),
@@ -297,6 +302,7 @@ impl SessionFile {
         self.trimmed.clone_from(&session.trimmed);
         self.compactions.clone_from(&session.compactions);
         self.keeps_whole = session.keeps_whole;
+        self.fruitless = session.fruitless;
         self.reviewing.clone_from(&session.reviewing);
         let messages = unknown.with(&session.messages);
         let mut json = serde_json::to_vec_pretty(&Whole { header: self, messages })?;

@@ -4,6 +4,7 @@ mod ends;
 mod guides;
 mod long;
 mod meanwhile;
+mod twice;
 mod undone;
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
