@@ -16,6 +16,7 @@ mod restarted;
 mod reviews;
 mod together;
 mod turns;
+mod unseen;
 mod writers;
 
 use crate::kit::reply::Reply;

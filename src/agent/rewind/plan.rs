@@ -68,9 +68,10 @@ impl File {
         self.skipped.is_none() && !self.is_unchanged()
     }
 
-    /// Whether no file is on disk and none is made.
+    /// Whether no file is on disk, at most a folder, and none is made.
     pub(super) fn is_lost(&self) -> bool {
-        self.skipped.is_some() && std::fs::symlink_metadata(&self.path).is_err()
+        self.skipped.is_some()
+            && std::fs::symlink_metadata(&self.path).map_or(true, |it| it.is_dir())
     }
 
     /// Whether a command made the file, so that the rewind deletes it.
@@ -193,8 +194,25 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
     for it in files.iter_mut().filter(|it| it.skipped.is_none() && it.is_unchanged()) {
         it.skipped = it.brought.take();
     }
+    keep_folders(desk, &mut files);
     keep_moved(desk, &mut files);
+    keep_folders(desk, &mut files);
     files
+}
+
+/// Keeps the folders in which files stay: nothing comes back in their place.
+fn keep_folders(desk: &Desk, files: &mut [File]) {
+    let stays = |it: &&File| it.skipped.is_some() && it.was != Content::Absent;
+    let stay: Vec<PathBuf> = files.iter().filter(stays).map(|it| it.path.clone()).collect();
+    let is_folder = |it: &&mut File| it.was == Content::Folder && it.is_to_do();
+    for it in files.iter_mut().filter(is_folder) {
+        let inside = stay.iter().find(|other| **other != it.path && other.starts_with(&it.path));
+        let why = inside.map(|inside| {
+            let inside = tool::path::show(&desk.root, inside);
+            format!("a folder is in its place, in which {inside} stays")
+        });
+        it.skipped = it.skipped.take().or(why);
+    }
 }
 
 /// Keeps the files that a command made, if another file is gone and does not come back: a command may have moved it.
