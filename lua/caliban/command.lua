@@ -98,8 +98,8 @@ local subcommands = {
   },
   add = {
     run = function(call)
-      local excerpt = selection(call) or require('caliban.context.excerpt').of()
-      require('caliban.context.ask').add(excerpt, false)
+      local added = selection(call) or require('caliban.context.excerpt').of()
+      require('caliban.context.ask').add(added, false)
     end,
   },
   new = {

@@ -285,3 +285,38 @@ fn each_kind_of_mention_has_its_size_in_tokens_before_and_after_it_is_sent() {
     let sent = sized(&nvim, "┃ ▏");
     assert!(sent.0 > 10 && sent.1.is_empty(), "{sent:?}");
 }
+
+#[test]
+fn a_chat_s_own_windows_add_the_buffer_that_the_user_came_from() {
+    for (columns, lines) in [(60, 20), (80, 24), (120, 36)] {
+        for from in ["", "<C-w>k", "<C-w>k:tab split<CR>"] {
+            let server = Server::start();
+            server.otherwise(Reply::said("Seen."));
+            let setup = Setup::new().file("a.txt", "one\ntwo\n").file("b.txt", "b\n");
+            let nvim = Nvim::start(&setup.anthropic(&server).size(columns, lines));
+            nvim.keys(&format!(":edit b.txt<CR>:edit a.txt<CR>:Caliban<CR>{from}:Caliban add<CR>"));
+            nvim.wait_screen("▏a.txt  2 lines  2 tokens");
+            nvim.keys(":Caliban<CR>isee<C-s>");
+            nvim.wait_transcript("Seen.");
+            let said = server.requests()[0].last_user_text();
+            assert!(said.contains("<context kind=\"file\" path=\"a.txt\""), "{from}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_message_is_not_added_to_itself() {
+    let server = Server::start();
+    let setup = Setup::new().config("{ layout = 'current' }").anthropic(&server);
+    let nvim = Nvim::start(&setup.size(80, 24));
+    nvim.keys(":Caliban<CR>imy words<Esc>:Caliban add<CR>");
+    nvim.wait_screen("No buffer is open beside the chat. Nothing was added.");
+    for keys in [":%Caliban add<CR>", "V:Caliban<CR>", ":1Caliban add<CR>"] {
+        nvim.keys(":messages clear<CR>");
+        nvim.wait_gone("Nothing was added.");
+        nvim.keys(keys);
+        nvim.wait_screen("These lines are of the message itself. Nothing was added.");
+        nvim.wait_gone("<C-x> removes");
+    }
+    assert_eq!(nvim.composer(), "my words");
+}

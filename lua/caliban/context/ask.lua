@@ -58,16 +58,31 @@ function M.typed(text, opts)
   end
 end
 
---- Adds an excerpt to the composer without sending.
----@param excerpt caliban.Excerpt
----@param focus boolean
-function M.add(excerpt, focus)
-  if #excerpt.text > MOST then
+--- Why an excerpt cannot go with a message.
+---@param excerpt? caliban.Excerpt
+---@return string?
+local function misfit(excerpt)
+  if not excerpt then
+    return 'No buffer is open beside the chat. Nothing was added.'
+  end
+  local buf = vim.api.nvim_get_current_buf()
+  local chat = require('caliban.chat.chats').of(buf)
+  if chat and chat.composer == buf and excerpt.path == require('caliban.context.excerpt').path(buf) then
+    return 'These lines are of the message itself. Nothing was added.'
+  elseif #excerpt.text > MOST then
     local say =
       'The text is %d kB long; at most %d kB can be added. Name the file in the message instead.'
-    local text = say:format(#excerpt.text / 1024, MOST / 1024)
-    require('caliban.editor.notify').show(text, vim.log.levels.WARN)
-    return
+    return say:format(#excerpt.text / 1024, MOST / 1024)
+  end
+end
+
+--- Adds an excerpt to the composer without sending.
+---@param excerpt? caliban.Excerpt nil if there is nothing to add
+---@param focus boolean
+function M.add(excerpt, focus)
+  local why = misfit(excerpt)
+  if not excerpt or why then
+    return require('caliban.editor.notify').show(why or '', vim.log.levels.WARN)
   end
   local chat = require('caliban.chat').show(focus)
   if chat then

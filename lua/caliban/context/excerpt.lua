@@ -156,9 +156,10 @@ end
 ---@field buf? integer
 ---@field range? [integer, integer] lines, from 1
 
---- A range of a buffer, or all of it. Without `opts`: the selection in visual mode, else the current buffer.
+--- A range of a buffer, or all of it. Without `opts`: the selection in visual mode, else the current buffer or, from a chat,
+--- the buffer that was used last outside of the chats.
 ---@param opts? caliban.AddOpts
----@return caliban.Excerpt
+---@return caliban.Excerpt? # nil if there is no buffer outside of the chats
 function M.of(opts)
   opts = opts or {}
   local buf = opts.buf or api.nvim_get_current_buf()
@@ -166,6 +167,13 @@ function M.of(opts)
     return whole_lines(buf, opts.range[1], opts.range[2])
   end
   local selection = not opts.buf and M.visual()
+  if not selection and not opts.buf and require('caliban.chat.chats').of(buf) then
+    local outside = require('caliban.chat.outside').last()
+    if not outside then
+      return nil
+    end
+    buf = outside.buf
+  end
   return selection or excerpt(buf, nil, api.nvim_buf_get_lines(buf, 0, -1, false), 'file')
 end
 
