@@ -67,7 +67,11 @@ local function misfit(excerpt)
   end
   local buf = vim.api.nvim_get_current_buf()
   local chat = require('caliban.chat.chats').of(buf)
-  if chat and chat.composer == buf and excerpt.path == require('caliban.context.excerpt').path(buf) then
+  if
+    chat
+    and chat.composer == buf
+    and excerpt.path == require('caliban.context.excerpt').path(buf)
+  then
     return 'These lines are of the message itself. Nothing was added.'
   elseif #excerpt.text > MOST then
     local say =
