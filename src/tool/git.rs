@@ -19,6 +19,7 @@ mod patch;
 mod proof;
 pub(super) mod remotes;
 pub(super) mod settings;
+mod signing;
 mod touched;
 
 pub(super) use invocation::is_git_alone;

@@ -26,6 +26,8 @@ mod remotes;
 #[cfg(target_os = "linux")]
 mod siblings;
 #[cfg(target_os = "linux")]
+mod signed;
+#[cfg(target_os = "linux")]
 mod sockets;
 #[cfg(target_os = "linux")]
 mod store;

@@ -4,6 +4,7 @@
 use super::glance::Glance;
 use super::invocation::Invocation;
 use super::settings;
+use super::signing;
 use super::touched::{is_looked_at, moves_repository, pulled, touched};
 use super::{bounded, clone};
 use crate::reach::{Leading, Locks};
@@ -116,7 +117,9 @@ pub fn run() -> ExitCode {
 
 /// Writes the locked paths that the command would change into the channel.
 fn looked(order: &Order, invocation: Option<&Invocation>, git: &Path) -> ExitCode {
-    let invocation = invocation.filter(|it| !moves_repository(it, git));
+    let is_refused =
+        |it: &Invocation| moves_repository(it, git) || signing::refusal(it, git).is_some();
+    let invocation = invocation.filter(|it| !is_refused(it));
     let paths = invocation.and_then(|it| locked(order, it, git).ok()).unwrap_or_default();
     let text = serde_json::to_vec(&paths).unwrap_or_default();
     match std::fs::write(CHANNEL, text) {
@@ -145,11 +148,18 @@ fn instead(
             invocation.named()
         )));
     }
-    match locked(order, invocation, git) {
-        Ok(paths) if paths.is_empty() => with_settings(order, invocation, (git, arguments)),
-        Ok(paths) => Some(refused(invocation, &paths)),
-        Err(code) => Some(code),
+    // a pull has fetched then
+    let paths = match locked(order, invocation, git) {
+        Ok(paths) => paths,
+        Err(code) => return Some(code),
+    };
+    if let Some(why) = signing::refusal(invocation, git) {
+        return Some(failed(&why));
     }
+    if paths.is_empty() {
+        return with_settings(order, invocation, (git, arguments));
+    }
+    Some(refused(invocation, &paths))
 }
 
 /// Git itself: in place of the file by which this program was started, else the first one in the search path. Never this
@@ -245,7 +255,8 @@ fn code(status: ExitStatus) -> u8 {
 /// The command that an alias stands for. Git itself says what the alias means.
 fn aliased(invocation: &Invocation, git: &Path) -> Option<Invocation> {
     let is_word = invocation.verb.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
-    if !is_word || is_looked_at(&invocation.verb) || settings::writes(invocation) {
+    let is_looked_at = is_looked_at(&invocation.verb) || signing::is_looked_at(&invocation.verb);
+    if !is_word || is_looked_at || settings::writes(invocation) {
         return None;
     }
     let mut command = Command::new(git);
@@ -263,9 +274,9 @@ fn aliased(invocation: &Invocation, git: &Path) -> Option<Invocation> {
 }
 
 /// Frequent subcommands that are not looked at. An alias cannot replace a subcommand that git has.
-const OTHERS: &str = " add archive blame cat-file check-ignore commit commit-tree describe diff diff-files diff-index \
+const OTHERS: &str = " add archive blame cat-file check-ignore commit-tree describe diff diff-files diff-index \
     diff-tree for-each-ref gc grep hash-object help init log ls-files ls-remote ls-tree merge-base name-rev notes reflog \
-    rev-list rev-parse shortlog show show-ref status symbolic-ref tag update-index update-ref var version write-tree ";
+    rev-list rev-parse shortlog show show-ref status symbolic-ref update-index update-ref var version write-tree ";
 
 /// The first half of a `pull`.
 fn fetch(invocation: &Invocation, git: &Path) -> Result<(), ExitCode> {

@@ -38,6 +38,14 @@ const TABLE: &[(&str, &str)] = &[
     ),
     ("clean", "q,quiet n,dry-run f,force i,interactive d e,exclude= x X"),
     (
+        "commit",
+        "q,quiet v,verbose F,file= author= date= m,message= c,reedit-message= C,reuse-message= fixup= squash= \
+         reset-author trailer= s,signoff t,template= e,edit cleanup= status S,gpg-sign? a,all i,include p,patch \
+         interactive o,only n,no-verify dry-run short branch ahead-behind porcelain long z,null amend no-post-rewrite \
+         u,untracked-files? pathspec-from-file= pathspec-file-nul allow-empty allow-empty-message U,unified= \
+         inter-hunk-context=",
+    ),
+    (
         "merge",
         "n stat summary compact-summary log? squash commit e,edit cleanup= ff ff-only rerere-autoupdate \
          verify-signatures s,strategy= X,strategy-option= m,message= F,file= into-name= v,verbose q,quiet abort quit \
@@ -95,6 +103,11 @@ const TABLE: &[(&str, &str)] = &[
         "switch",
         "c,create= C,force-create= guess discard-changes q,quiet recurse-submodules? progress m,merge conflict= \
          d,detach t,track? f,force orphan= overwrite-ignore ignore-other-worktrees",
+    ),
+    (
+        "tag",
+        "l,list n? d,delete v,verify a,annotate m,message= F,file= trailer= e,edit s,sign cleanup= u,local-user= f,force \
+         create-reflog column? contains= with= without= merged= omit-empty sort= points-at= format= color? i,ignore-case",
     ),
     (
         "worktree",

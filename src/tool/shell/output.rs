@@ -32,7 +32,7 @@ struct Gathered {
 const KEPT: usize = 100;
 
 /// Parts of messages about a refused system call or a missing network.
-const REFUSED: [&str; 15] = [
+const REFUSED: [&str; 16] = [
     "Permission denied",
     "permission denied",
     "Read-only file system",
@@ -49,6 +49,8 @@ const REFUSED: [&str; 15] = [
     "EROFS",
     "EACCES",
     "EPERM",
+    // git without a key
+    "failed to sign the data",
 ];
 
 impl Output {

@@ -90,7 +90,18 @@ const DEEP: &str = "git clone -q --bare . ../sub.git; git clone -q . ../mid; git
 /// The project has a submodule in `out2`, in which the user commits.
 const WORKED: &str = "git clone -q --bare . ../sub.git; git -c protocol.file.allow=always submodule -q add ../sub.git out2; git commit -qm sub; \
     git -C out2 config user.name T; git -C out2 config user.email t@l";
-/// The same in a folder.
+/// Git signs each commit and tag with a key of the user's.
+const SIGNED: &str = "mkdir -p ../home/.ssh; ssh-keygen -q -t ed25519 -N '' -f ../home/.ssh/id; git config gpg.format ssh; \
+    git config user.signingKey ../home/.ssh/id; git config commit.gpgSign true; git config tag.gpgSign true; echo x >> docs/d.txt";
+/// The same, and the remote's `main` has a new commit.
+const SIGNED_REMOTE: &str = "mkdir -p ../home/.ssh; ssh-keygen -q -t ed25519 -N '' -f ../home/.ssh/id; git config gpg.format ssh; \
+    git config user.signingKey ../home/.ssh/id; git clone -q ../remote.git ../o; cd ../o; git config user.name T; \
+    git config user.email t@l; echo r > r.txt; git add r.txt; git commit -qm 'remote 1'; git push -q origin main; \
+    cd ../project; rm -rf ../o; git branch -q -u origin/main; git fetch -q; git config commit.gpgSign true";
+/// Git signs with a program that needs no key.
+const KEYLESS: &str = r#"mkdir out; printf '#!/bin/sh\ncat >/dev/null; echo "[GNUPG:] SIG_CREATED D" >&2; echo signature\n' > out/sign; chmod +x out/sign; \
+    git config gpg.program ./out/sign; git config commit.gpgSign true; echo x >> docs/d.txt"#;
+/// The project has a submodule in a folder.
 const LIBRARY: &str = "git clone -q --bare . ../sub.git; git -c protocol.file.allow=always submodule -q add ../sub.git libs/out2; git commit -qm sub";
 /// The same. The repository of the submodule is in its own folder.
 const ABSORBED: &str = "git clone -q --bare . ../sub.git; git clone -q ../sub.git out2; git submodule -q add ../sub.git out2; git commit -qm sub";
@@ -127,7 +138,7 @@ pub(super) const TABLE: &[Flow] = &[
     flow("commit from a here-document", "echo x >> a.txt", &["git commit -a -F - <<'EOF'\nA title\n\nA body.\nEOF"], Same),
     flow("amend", "echo x >> a.txt", &["git commit -a --amend --no-edit -q"], Same),
     flow("commit all in one line", "echo x > new.txt", &["git add -A && git commit -qm new && git status --short"], Same),
-    flow("signing that fails", "git config commit.gpgSign true; git config gpg.program false; echo x >> a.txt", &["git commit -qam signed"], Same),
+    flow("signing that fails", "git config commit.gpgSign true; git config gpg.program false; echo x >> a.txt", &["git commit -qam signed"], Refused),
     flow("tag", "", &["git tag v2", "git tag -a v3 -m three", "git tag -d v1"], Same),
     flow("new branch", "", &["git checkout -b topic", "echo t > t.txt && git add t.txt && git commit -qm t"], Same),
     flow("new branch with switch", "", &["git switch -c topic"], Same),
@@ -229,9 +240,32 @@ pub(super) const TABLE: &[Flow] = &[
     flow("mailed patch", "git format-patch -q -1 plain --stdout > ../p.mbox", &["git am -q ../p.mbox"], Same),
     flow("bisect", "git branch -q good HEAD~1; git bisect start -q HEAD good", &["git bisect log", "git bisect reset"], Same),
     flow("garbage collection", "", &["git gc -q"], Same),
-    flow("signing of a tag that fails", "git config gpg.program false", &["git tag -s -m s v9", "git tag -l"], Same),
-    flow("signing that fails in a merge and a rebase", "git config gpg.program false; git config commit.gpgSign true", &["git merge plain -m merged", "git merge --abort", "git rebase --no-ff HEAD~1", "git rebase --abort"], Same),
-    flow("signing that fails among other commands", "git config gpg.program false; echo x >> a.txt", &["git add -A && git commit -S -qm signed; git status --short"], Same),
+    flow("signing of a tag that fails", "git config gpg.program false", &["git tag -s -m s v9", "git tag -l"], Refused),
+    flow("signing that fails in a merge", "git config gpg.program false; git config commit.gpgSign true", &["git merge plain -m merged"], Refused),
+    flow("signing that fails in a rebase", "git config gpg.program false; git config commit.gpgSign true", &["git rebase --no-ff HEAD~1"], Refused),
+    flow("signing that fails among other commands", "git config gpg.program false; echo x >> a.txt", &["git commit -aS -qm signed; git status --short"], Refused),
+    flow("signed commit", SIGNED, &["git commit -qam x"], Refused),
+    flow("signed commit with an alias", SIGNED, &["git -c alias.ci=commit ci -qam x"], Refused),
+    flow("signed commit by a setting of the command", SIGNED, &["git -c commit.gpgSign=false -c commit.gpgSign=true commit -qam x"], Refused),
+    flow("signed commit with another key", SIGNED, &["git commit -qam x -S../home/.ssh/id.pub"], Refused),
+    flow("signed commit in a script", SIGNED, &["sh -c 'git commit -qam x'; git status --short"], Refused),
+    flow("signed merge", SIGNED, &["git merge plain"], Refused),
+    flow("signed merge that is no step forward", SIGNED, &["git checkout -qb old main~1", "git merge -q --no-ff main"], Refused),
+    flow("signed merge of locked files", SIGNED, &["git merge locked"], Refused),
+    flow("signed rebase", SIGNED, &["git stash -q", "git rebase plain"], Refused),
+    flow("signed cherry-pick", SIGNED, &["git cherry-pick plain"], Refused),
+    flow("signed revert", SIGNED, &["git revert --no-edit HEAD"], Refused),
+    flow("signed mail", "git format-patch -q -1 plain --stdout > ../p.mbox; git config gpg.program false; git config commit.gpgSign true", &["git am -q ../p.mbox"], Refused),
+    flow("signed tag", SIGNED, &["git tag v9"], Refused),
+    flow("signed tag by an option", "git config gpg.program false", &["git tag -um@x -m s v9"], Refused),
+    flow("end of a merge that is signed", "git merge conflict || git add -A; git config gpg.program false; git config commit.gpgSign true", &["GIT_EDITOR=true git merge --continue"], Refused),
+    flow("rest of a rebase that was begun with a signature", "git config gpg.program false; git checkout -q conflict; git rebase -S main || true; git add -A", &["GIT_EDITOR=true git rebase --continue"], Refused),
+    flow("pull that merges with a signature", SIGNED_REMOTE, &["git commit -q --no-gpg-sign --allow-empty -m own", "git pull --no-rebase --no-edit"], Refused),
+    flow("pull that rebases with a signature", SIGNED_REMOTE, &["git commit -q --no-gpg-sign --allow-empty -m own", "git pull --rebase"], Refused),
+    flow("pull by a step forward where commits are signed", SIGNED_REMOTE, &["git pull", "git pull --rebase"], Same),
+    flow("merge by a step forward where commits are signed", SIGNED, &["git checkout -qb old main~1", "git -c merge.ff=only merge -q main", "git merge -q main", "git stash -q && git rebase -q main"], Same),
+    flow("commits without a signature", SIGNED, &["git -c commit.gpgSign=false commit -qam x", "git commit -q --allow-empty --no-gpg-sign -m y", "git merge -q --no-gpg-sign plain -m merged", "git merge -q --squash unlocked~1", "git merge -q --no-ff --no-commit conflict; git merge --abort", "git tag --no-sign v8", "git tag -l", "git tag -n2 --sort=refname", "git tag -d v8"], Same),
+    flow("signature without a key", KEYLESS, &["git commit -qam x", "git merge -q plain -m merged", "git tag -s -m s v9"], Same),
     flow("garbage collection of what is not needed", "git branch -D plain; git reflog expire --expire=now --all", &["git gc -q --prune=now", "git gc --auto", "git count-objects", "git fsck"], Same),
     flow("packing", "", &["git repack -q -a -d", "git pack-refs --all", "git prune", "git maintenance run -q --task=gc"], Same),
     flow("clone into the project's root", "find . -mindepth 1 -delete", &["git clone -q ../remote.git ."], Refused),
