@@ -230,12 +230,13 @@ async fn hint(desk: &Desk, limits: &Limits, lines: &[String], end: &End) -> Opti
         return Some(limited(limits));
     }
     let head = Head::look(&desk.root, BRIEF).await.and_then(|it| it.unfinished);
-    let undo = head.map_or_else(String::new, |it| format!(" {it} takes it back."));
+    let undo = head.map_or_else(String::new, |it| format!(", then run {it}"));
     Some(format!(
         "[commands may not write {}: such files run outside of the sandbox or tell agents what to do. If a program was \
-         checking out, merging or the like, it stopped in the middle: git status and git diff show what it had changed \
-         before.{undo} Then run git itself, alone in a call of shell: the user is asked, and git does it whole. To change \
-         such a file, propose it with the tools edit or write]",
+         checking out, merging or the like, it stopped in the middle: git status, git diff and git stash list show what it \
+         had changed before. Take that back first, because git writes over no such change{undo}. Run git itself, alone in a \
+         call of shell: the user is asked, and git does it whole. To change such a file, propose it with the tools edit or \
+         write]",
         named.join(", ")
     ))
 }

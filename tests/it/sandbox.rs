@@ -12,6 +12,8 @@ mod gate;
 #[cfg(target_os = "linux")]
 mod git;
 #[cfg(target_os = "linux")]
+mod halfway;
+#[cfg(target_os = "linux")]
 mod linked;
 #[cfg(target_os = "linux")]
 mod more;

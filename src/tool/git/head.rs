@@ -10,14 +10,18 @@ use std::time::Duration;
 const LONGEST: u64 = 4096;
 /// The most names of commits that one git command gets.
 const REFS: usize = 500;
-/// The files of git that exist while an operation waits for the user, and the command that takes it back.
-const OPERATIONS: [(&str, &str); 5] = [
+/// The files of git that exist while an operation waits for the user, and the command that takes it back. A rebase also
+/// has the files of the merge or the cherry-pick at which it has stopped.
+const OPERATIONS: [(&str, &str); 6] = [
+    ("rebase-merge", "git rebase --abort"),
+    ("rebase-apply/applying", "git am --abort"),
+    ("rebase-apply", "git rebase --abort"),
     ("MERGE_HEAD", "git merge --abort"),
     ("CHERRY_PICK_HEAD", "git cherry-pick --abort"),
     ("REVERT_HEAD", "git revert --abort"),
-    ("rebase-merge", "git rebase --abort"),
-    ("rebase-apply", "git rebase --abort"),
 ];
+/// The rest of several cherry-picks or reverts.
+const PICKS: &str = "sequencer/todo";
 
 /// What is checked out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,7 +54,7 @@ impl Head {
         let is_there = |it: &&(&str, &str)| folder.join(it.0).symlink_metadata().is_ok();
         Some(Head {
             branch: branch(root, wait).await,
-            unfinished: OPERATIONS.iter().find(is_there).map(|it| it.1),
+            unfinished: OPERATIONS.iter().find(is_there).map(|it| it.1).or_else(|| picks(&folder)),
             refs: others.collect(),
             named: named.collect(),
             commit,
@@ -66,6 +70,13 @@ impl Head {
             (None, None) => "no commit".to_owned(),
         }
     }
+}
+
+/// The command that takes several cherry-picks or reverts back, if they wait.
+fn picks(folder: &Path) -> Option<&'static str> {
+    let todo = regular::head(&folder.join(PICKS), LONGEST).ok()?;
+    let is_revert = todo.starts_with("revert ");
+    Some(if is_revert { "git revert --abort" } else { "git cherry-pick --abort" })
 }
 
 /// A branch or a commit, as the user calls it.

@@ -170,9 +170,9 @@ const MORE: &str = "set -e; git checkout -qb more; mkdir .vscode .github/actions
     git commit -qm more; git checkout -q main; rm -rf .vscode .github/actions";
 
 /// Git under another name: a program that has git built in, in whose place Caliban does not stand.
-const OTHER: &str = "target/dulwich";
+pub(super) const OTHER: &str = "target/dulwich";
 
-fn start_with_other_git() -> Scene {
+pub(super) fn start_with_other_git() -> Scene {
     let scene = start();
     let setup = &scene.nvim.setup;
     let root = setup.path("");
@@ -186,7 +186,7 @@ fn start_with_other_git() -> Scene {
     scene
 }
 
-fn run(scene: &Scene, command: &str) -> String {
+pub(super) fn run(scene: &Scene, command: &str) -> String {
     let (said, was_asked) = call(scene, "shell", json!({ "command": command }), "");
     assert!(!was_asked, "{said}");
     said
