@@ -51,6 +51,79 @@ fn the_line_of_a_call_counts_its_own_hunks_before_and_after_the_decision() {
     ends("1 accepted", "2 accepted");
 }
 
+/// What leaves the text as it is, although Neovim reports that lines went and came.
+const FILTERS: [&str; 4] = [
+    ":%!cat<CR>",
+    ":1,3!cat<CR>",
+    ":g/./s/^/z/<CR>:%s/^z//<CR>",
+    ":lua local it = vim.api.nvim_buf_get_lines(0, 0, -1, false) vim.api.nvim_buf_set_lines(0, 0, -1, false, {}) \
+     vim.api.nvim_buf_set_lines(0, 0, -1, false, it)<CR>",
+];
+
+/// Each call has its own verdict, with the reason for its lines.
+#[test]
+fn the_hunks_of_two_calls_keep_their_calls_reasons_and_comments_after_a_filter() {
+    for filter in FILTERS {
+        let scene = Scene::start(|it| it.file("a.txt", nine()).size(160, 40));
+        scene.nvim.keys(":edit a.txt<CR>");
+        scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
+            "e2",
+            "edit",
+            edit("a.txt", &[("l5", "L5"), ("l8", "L8\nL8b")]),
+        ));
+        scene.wait_pending(3);
+        scene.nvim.keys(filter);
+        scene.nvim.keys("2G:Caliban reject hunk digits, please<CR>");
+        scene.wait_hunks(2);
+        scene.nvim.keys(filter);
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys("5G:Caliban accept hunk<CR>8G:Caliban reject hunk too much<CR>");
+        scene.wait_idle("I see.");
+        let told = [scene.answer(2, "e1"), scene.answer(2, "e2")].join("\n--\n");
+        let calls: Vec<&str> = told.split("--\n").collect();
+        assert!(calls[0].contains("rejected") && calls[0].contains("digits, please"), "{told}");
+        assert!(!calls[0].contains("too much") && !calls[0].contains("L5"), "{told}");
+        assert!(calls[1].contains("1 accepted, 1 rejected"), "{told}");
+        assert!(calls[1].contains("too much") && !calls[1].contains("digits"), "{told}");
+        let want = nine().replace("l5", "L5");
+        assert_eq!(scene.on_disk("a.txt"), Some(want), "{filter}");
+        scene.nvim.wait_screen("1 rejected");
+        scene.nvim.wait_screen("1 accepted · 1 rejected");
+    }
+}
+
+/// The comment is of the second call's hunk. The verdicts follow later.
+#[test]
+fn a_comment_before_a_filter_and_the_verdicts_after_it_name_the_same_lines() {
+    for filter in FILTERS {
+        let scene = Scene::start(|it| it.file("a.txt", nine()));
+        scene.nvim.keys(":edit a.txt<CR>");
+        scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
+            "e2",
+            "edit",
+            edit("a.txt", &[("l8", "L8\nL8b")]),
+        ));
+        scene.wait_pending(2);
+        scene.server.reply(Reply::said("So be it."));
+        scene.nvim.keys(filter);
+        scene.nvim.keys("8G\\cwhy two lines?<CR>");
+        scene.wait_idle("So be it.");
+        let said = scene.request(2).last_user_text();
+        assert!(said.contains("-l8\n+L8\n+L8b\n</hunk>\nwhy two lines?"), "{filter}: {said}");
+        scene.nvim.keys(filter);
+        scene.nvim.keys("2G:Caliban reject hunk digits, please<CR>8G:Caliban accept hunk<CR>");
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys(":Caliban ask go on<CR>");
+        scene.wait_idle("I see.");
+        let told = scene.request(3).last_user_text();
+        let rejected = "The user rejected the change in a.txt: it is undone.\nThe user's reason: digits, please";
+        assert!(told.contains(rejected), "{filter}: {told}");
+        assert!(told.contains("The user accepted the change in a.txt."), "{filter}: {told}");
+        let want = nine().replace("l8", "L8\nL8b");
+        assert_eq!(scene.on_disk("a.txt"), Some(want), "{filter}");
+    }
+}
+
 #[test]
 fn an_edit_of_a_hunk_that_was_rejected_meanwhile_is_refused() {
     let scene = Scene::two_hunks(|it| it);
