@@ -18,11 +18,41 @@ const MOST: u64 = 1 << 20;
 /// is not known is empty.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Hints {
+    #[serde(with = "lossless")]
     root: PathBuf,
     /// Hash of the address of the remote `origin`.
     remote: String,
     /// Hash of the first line of the repository's log, which records its first commit or its cloning.
     first: String,
+}
+
+/// A path as a text, or as its bytes if they are not UTF-8.
+mod lossless {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::{Path, PathBuf};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(PathBuf),
+        Bytes(Vec<u8>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        match path.to_str() {
+            Some(text) => text.serialize(to),
+            None => path.as_os_str().as_bytes().serialize(to),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        Ok(match Written::deserialize(from)? {
+            Written::Text(path) => path,
+            Written::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        })
+    }
 }
 
 impl Hints {

@@ -6,6 +6,7 @@ mod journal;
 mod laws;
 mod listing;
 mod outputs;
+mod pairs;
 mod shelf;
 mod tally;
 
