@@ -8,6 +8,26 @@ const FAULTS: usize = 5;
 /// The most characters of a wrong value that are shown.
 const SHOWN: usize = 60;
 
+/// Names under which models say why they make a call. They change nothing of what it does.
+const REMARKS: [&str; 16] = [
+    "comment",
+    "comments",
+    "description",
+    "explanation",
+    "goal",
+    "intent",
+    "justification",
+    "message",
+    "note",
+    "purpose",
+    "rationale",
+    "reason",
+    "reasoning",
+    "summary",
+    "thought",
+    "title",
+];
+
 /// The form that the arguments of a tool's calls have.
 pub(super) struct Form<'a> {
     pub(super) tool: &'a str,
@@ -84,8 +104,7 @@ impl Faults {
 struct Object<'a> {
     path: &'a str,
     schema: &'a Value,
-    /// The names in the call that the schema does not have. One of them may be a misspelt required one. If all other
-    /// arguments are valid, these names are ignored.
+    /// The names in the call that the schema does not have. One of them may be a misspelt required one.
     unknown: String,
 }
 
@@ -191,7 +210,27 @@ fn fields(object: &Object<'_>, mut given: Map<String, Value>, faults: &mut Fault
             None => {}
         }
     }
+    // the other faults tell these names too
+    let is_valid = faults.lines.is_empty();
+    let more = given.iter().filter(|it| is_valid && asks_for_more(it.0, it.1));
+    for name in more.map(|it| it.0) {
+        let name: String = name.chars().take(SHOWN).collect();
+        faults.add(object, format!("{path}.{name}: there is no such argument"));
+    }
     Value::Object(fitted)
+}
+
+/// Whether an argument that the schema does not have may ask for something that would silently not be done. A remark does
+/// not, and neither does an argument that is off or empty.
+fn asks_for_more(name: &str, given: &Value) -> bool {
+    let is_off = match given {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
+    };
+    !is_off && !REMARKS.contains(&name)
 }
 
 /// The limit that a number exceeds.

@@ -293,7 +293,7 @@ fn the_access_that_a_valid_call_needs_is_determined() {
     room.file("a.rs", "a\n");
     let all = [
         ("read", json!({ "path": "a.rs" })),
-        ("read", json!({ "path": "a.rs", "offset": "3", "limit": null, "extra": 1 })),
+        ("read", json!({ "path": "a.rs", "offset": "3", "limit": null, "reason": 1 })),
         ("read", json!("{\"path\": \"a.rs\"}")),
         ("list", Value::Null),
         ("edit", json!({ "path": "a.rs", "edits": "[{\"old\": \"a\", \"new\": \"b\"}]" })),
@@ -305,7 +305,7 @@ fn the_access_that_a_valid_call_needs_is_determined() {
         &expect![[r#"
             > read {"path":"a.rs"}
             Read
-            > read {"path":"a.rs","offset":"3","limit":null,"extra":1}
+            > read {"path":"a.rs","offset":"3","limit":null,"reason":1}
             Read
             > read "{\"path\": \"a.rs\"}"
             Read

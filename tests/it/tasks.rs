@@ -279,3 +279,26 @@ fn caliban_run_has_subagents_too() {
     );
     assert!(all.last().unwrap().answer("t1").starts_with("It is denied."));
 }
+
+/// An argument that does not exist may ask for something that would silently not be done, such as a worktree.
+#[test]
+fn a_task_with_an_argument_that_does_not_exist_is_not_begun_and_the_arguments_are_named() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let mut given = task("Find the word.");
+        given["worktree"] = json!(true);
+        server.reply(Reply::new().call("t1", "task", given));
+        server.reply(Reply::said("I see."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.ask("please", "I see.");
+        assert_eq!(server.count(), 2);
+        let answer = server.requests()[1].answers()[0].1.clone();
+        for said in [
+            "The arguments are not valid for the tool `task`, so nothing was done.",
+            "$.worktree: there is no such argument",
+            "Known: description, prompt, agent, isolation. Not known: worktree.",
+        ] {
+            assert!(answer.contains(said), "{said}: {answer}");
+        }
+    }
+}

@@ -124,6 +124,34 @@ fn an_invalid_argument_of_any_tool_is_named_with_what_is_valid() {
     }
 }
 
+/// An argument that a tool does not have may ask for something that would silently not be done.
+#[test]
+fn an_argument_that_a_tool_does_not_have_is_named_unless_it_changes_nothing() {
+    let room = room();
+    for spec in specs() {
+        let known = &spec.schema["properties"];
+        for (name, given, is_refused) in [
+            ("misspelt", json!(1), true),
+            ("worktree", json!(true), true),
+            ("cwd", json!("src"), true),
+            ("misspelt", json!(false), false),
+            ("misspelt", json!(""), false),
+            ("misspelt", Value::Null, false),
+            ("explanation", json!("I look."), false),
+        ] {
+            if known.get(name).is_some() {
+                continue;
+            }
+            let mut args = valid(&spec);
+            args[name] = given;
+            let access = access(&room.desk, &call(&spec.name, args.clone()));
+            let told = format!("$.{name}: there is no such argument");
+            let is_told = matches!(&access, Access::Invalid(it) if it.contains(&told));
+            assert_eq!(is_told, is_refused, "{} {args}: {access:?}", spec.name);
+        }
+    }
+}
+
 /// Checks the answer to a call with a wrong argument. Returns the answer.
 #[track_caller]
 fn refused(room: &Room, spec: &ToolSpec, name: &str, args: &Value) -> String {
