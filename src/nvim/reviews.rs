@@ -12,7 +12,7 @@ use super::session_link::Handle;
 use super::wire::{Arrived, ArrivedState, Reviewed, WireHunk, WireProposal, WireWhole};
 use crate::edit::{Misfit, Proposal, Whole};
 use crate::message::CallId;
-use crate::text::{self, Text};
+use crate::text::{self, Newline, Text};
 use crate::tool::Arrival;
 use answer::Answer;
 use entry::Entry;
@@ -270,6 +270,8 @@ pub fn on_wire(id: u32, group: u32, proposal: &Proposal) -> WireProposal {
         sha: proposal.before.as_ref().map(Text::hash_of_parts).unwrap_or_default(),
         hunks,
         eol: after.eol(),
+        dos: proposal.before.is_none() && after.newline == Newline::Dos,
+        bom: proposal.before.is_none() && after.bom,
         at_once: proposal.at_once,
         binary: proposal.is_binary,
         whole: proposal.whole.as_ref().map(|it| match it {

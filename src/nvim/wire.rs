@@ -458,6 +458,12 @@ pub struct WireProposal {
     pub hunks: Vec<WireHunk>,
     /// The last line of the proposed text ends in a newline.
     pub eol: bool,
+    /// The lines of a new file end in CR LF.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dos: bool,
+    /// A new file begins with a byte order mark.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bom: bool,
     /// The text is written as soon as it is in the buffer.
     pub at_once: bool,
     /// The file is not text: the proposal can only delete or rename it.

@@ -18,7 +18,7 @@ pub(super) use output::is_refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -223,6 +223,14 @@ async fn hint(desk: &Desk, limits: &Limits, lines: &[String], end: &End) -> Opti
     if lines.is_empty() || !end.has_failed() {
         return None;
     }
+    if let Some(folder) = repository_outside(&desk.root, lines) {
+        return Some(format!(
+            "[this folder is a submodule: its repository is in {}, outside of the project, where commands may not write. \
+             Call shell again with outside_sandbox and say so, or ask the user to open the project to which the submodule \
+             belongs]",
+            folder.display().to_string().escape_debug()
+        ));
+    }
     let fixed: Vec<String> = limits.fixed(&desk.root).iter().map(show).collect();
     let is_named = |it: &&String| lines.iter().any(|line| line.contains(it.as_str()));
     let named: Vec<&str> = fixed.iter().filter(is_named).map(String::as_str).collect();
@@ -239,6 +247,15 @@ async fn hint(desk: &Desk, limits: &Limits, lines: &[String], end: &End) -> Opti
          write]",
         named.join(", ")
     ))
+}
+
+/// The folder of the project's repository, if that is one of a submodule outside of the project, and one of these lines
+/// names it.
+fn repository_outside(root: &Path, lines: &[String]) -> Option<PathBuf> {
+    let is_module = |it: &PathBuf| it.iter().any(|it| it == "modules");
+    let folder = git::folder_of(root).filter(|it| !it.starts_with(root) && is_module(it))?;
+    let name = folder.to_string_lossy().into_owned();
+    lines.iter().any(|it| it.contains(&name)).then_some(folder)
 }
 
 /// What the model and the user are told about locked files. Git is asked for both at the same time.

@@ -198,3 +198,27 @@ fn plugin_and_program_of_different_versions_are_reported_in_one_sentence() {
     nvim.wait(|nvim| program(&nvim.setup).is_none(), "the program's end");
     assert_eq!(nvim.screen().matches("9.9.9").count(), 1);
 }
+
+/// Nothing that the user has typed is lost while no program runs: it waits in the composer.
+#[test]
+fn what_is_sent_by_a_command_while_the_program_is_dead_waits_in_the_composer() {
+    let server = Server::start();
+    server.reply(Reply::said("Hello."));
+    let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").anthropic(&server));
+    nvim.ask("hi", "Hello.");
+    kill_program(&nvim);
+    nvim.wait_screen("The program ended");
+    nvim.keys(":Caliban ask one more<CR>");
+    nvim.wait(|it| it.composer() == "one more", "the first message");
+    nvim.keys(":edit a.txt<CR>:1Caliban ask about this<CR>:Caliban steer at once<CR>");
+    let all = "one more\n\nabout this\n\nat once";
+    nvim.wait(|it| it.composer() == all, "all messages");
+    nvim.keys(":Caliban restart<CR>");
+    nvim.wait_phase("idle");
+    nvim.wait(|it| it.composer() == all, "the messages after the restart");
+    server.reply(Reply::said("Again."));
+    nvim.keys(":Caliban<CR><C-s>");
+    nvim.wait_transcript("Again.");
+    let said = server.requests().pop().unwrap().last_user_text();
+    assert!(said.ends_with(all) && said.contains("alpha"), "{said}");
+}

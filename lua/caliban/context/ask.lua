@@ -28,10 +28,11 @@ function M.ask(text, opts)
   local chat = require('caliban.chat').show(false)
   if chat then
     local steer = opts.steer or false
-    require('caliban.chat.chats').send(
-      chat,
-      { kind = 'send', text = text, context = context, steer = steer }
-    )
+    local message = { kind = 'send', text = text, context = context, steer = steer }
+    if not require('caliban.chat.chats').send(chat, message) then
+      -- the program has ended
+      require('caliban.chat.composer').append(chat, text, context --[[@as caliban.Excerpt[] ]])
+    end
   end
 end
 

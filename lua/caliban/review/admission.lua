@@ -43,6 +43,10 @@ local function fit(reviews, item, p)
   end
   item.created = item.created or {}
   item.created[buf] = item.created[buf] or created or nil
+  if p.create and (p.dos or p.bom) and not vim.uv.fs_stat(p.path) then
+    local bo = vim.bo[buf]
+    bo.fileformat, bo.bomb = p.dos and 'dos' or bo.fileformat, p.bom or bo.bomb
+  end
   local r = reviews.of(buf)
   local open = r and r.open and r or nil
   if not open and not p.binary then

@@ -183,3 +183,34 @@ fn a_branch_of_a_submodule_stays_the_user_s_and_so_do_the_hooks_that_its_configu
     let set = bash(&root, "git -C libs/sub config --get branch.main.pushRemote; echo over");
     assert_eq!(set, "over\n", "{said}");
 }
+
+/// The repository of a submodule is in that of its superproject, where commands do not write.
+#[test]
+fn git_in_a_project_that_is_a_submodule_is_told_where_its_repository_is() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it.config("{ mode = 'auto' }").size(160, 40));
+    let script = "set -e; rm -rf .git; git init -q -b main ../one; cd ../one; echo a > a.txt; git add a.txt; \
+        git -c user.name=T -c user.email=t@l -c commit.gpgSign=false commit -qm one; mkdir -p ../outer/.git/modules; \
+        git clone -q --bare . ../outer/.git/modules/sm; cd ../project; echo gitdir: ../outer/.git/modules/sm > .git; \
+        git config core.bare false; git config core.worktree $PWD; git reset -q --hard";
+    let root = scene.nvim.setup.path("");
+    let made = Command::new("bash").arg("-c").arg(script).current_dir(&root).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let input = json!({ "command": "echo b > b.txt; git add b.txt" });
+    let (said, was_asked) = call(&scene, "shell", input, "");
+    assert!(!was_asked && said.contains("Read-only file system"), "{said}");
+    let folder = root.canonicalize().unwrap().parent().unwrap().join("outer/.git/modules/sm");
+    let wanted = format!(
+        "[this folder is a submodule: its repository is in {}, outside of the project, where commands may not write. Call \
+         shell again with outside_sandbox",
+        folder.display()
+    );
+    assert!(said.contains(&wanted), "{said}");
+    // the way that the model was told
+    let outside =
+        json!({ "command": "git add b.txt", "outside_sandbox": "the repository is outside" });
+    let (said, was_asked) = call(&scene, "shell", outside, ":Caliban approve<CR>");
+    assert!(was_asked && !said.contains("exit code"), "{said}");
+}

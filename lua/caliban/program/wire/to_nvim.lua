@@ -251,6 +251,8 @@
 --- file.
 ---@field hunks caliban.WireHunk[] The hunks in ascending order.
 ---@field eol boolean The last line of the proposed text ends in a newline.
+---@field dos? boolean The lines of a new file end in CR LF.
+---@field bom? boolean A new file begins with a byte order mark.
 ---@field at_once boolean The text is written as soon as it is in the buffer.
 ---@field binary boolean The file is not text: the proposal can only delete or rename it.
 ---@field whole? 'delete'|'rename' Deletes or renames the file, without any hunks.
