@@ -28,6 +28,7 @@ impl Store {
         let all = self.disk.read(&path)?;
         let half = all.len() / 2;
         let from = all[half..].iter().position(|it| *it == b'\n').map_or(0, |it| half + it + 1);
-        self.disk.replace_now(&self.dir, FILE, &all[from..])
+        self.disk.replace_among_others(&self.dir, FILE, &all[from..])?;
+        self.disk.sync_dir(&self.dir)
     }
 }

@@ -7,6 +7,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many files this program has begun to replace: a part of the names of their temporary files.
+static WRITES: AtomicU64 = AtomicU64::new(0);
 
 /// Whether this is a valid session name: `[A-Za-z0-9_-]{1,64}`.
 pub fn is_name(name: &str) -> bool {
@@ -42,8 +46,24 @@ impl dyn Disk {
         self.replace_through(dir, name, &format!(".{name}.tmp"), bytes)
     }
 
-    /// Like `replace`, for a file that several tasks may replace at the same time: each names a temporary file of its own.
-    pub(super) fn replace_through(
+    /// Like `replace`, for a file that several tasks and programs may replace at the same time: each has a temporary file
+    /// of its own.
+    pub(super) fn replace_among_others(
+        &self,
+        dir: &Path,
+        name: &str,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        let (program, write) = (std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed));
+        let temporary = format!(".{name}.{program}-{write}.tmp");
+        let replaced = self.replace_through(dir, name, &temporary, bytes);
+        if replaced.is_err() {
+            let _ = self.remove(&dir.join(temporary));
+        }
+        replaced
+    }
+
+    fn replace_through(
         &self,
         dir: &Path,
         name: &str,

@@ -120,7 +120,7 @@ impl Project {
             return;
         }
         let json = serde_json::to_vec_pretty(&hints).unwrap_or_default();
-        if let Err(error) = self.disk.replace(self.dir(), FILE, &json) {
+        if let Err(error) = self.disk.replace_among_others(self.dir(), FILE, &json) {
             tracing::warn!("the hints of the repository could not be stored: {error}");
         }
     }

@@ -65,11 +65,8 @@ impl Project {
         if !index.is_new {
             return;
         }
-        let temporary = self.dir.join(format!(".{FILE}.tmp"));
         let json = serde_json::to_vec(&index.entries).unwrap_or_default();
-        let written = self.disk.write(&temporary, &json);
-        let written = written.and_then(|()| self.disk.rename(&temporary, &self.dir.join(FILE)));
-        if let Err(error) = written {
+        if let Err(error) = self.disk.replace_among_others(&self.dir, FILE, &json) {
             tracing::warn!("the index of the sessions was not written: {error}");
         }
     }

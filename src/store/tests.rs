@@ -9,6 +9,7 @@ mod outputs;
 mod pairs;
 mod shelf;
 mod tally;
+mod together;
 
 use super::*;
 use crate::event::{Access, Plan};

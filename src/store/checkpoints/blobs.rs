@@ -8,13 +8,9 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most bytes of a file whose content is stored. A change of a larger file cannot be rewound.
 const LARGEST: usize = 16 << 20;
-
-/// How many contents this program has begun to store: the names of their temporary files.
-static WRITES: AtomicU64 = AtomicU64::new(0);
 
 /// What a path holds: a file's content, a symbolic link, a folder or nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,9 +108,7 @@ impl Blobs {
         if !there.is_ok_and(|it| it.is_file() && it.len() == bytes.len() as u64) {
             let disk: &dyn Disk = &*self.disk;
             // subagents that change the same file store the same content, maybe at the same time
-            let file: &str = name.as_ref();
-            let temporary = format!(".{file}.{}.tmp", WRITES.fetch_add(1, Ordering::Relaxed));
-            disk.replace_through(&self.dir, file, &temporary, &bytes)?;
+            disk.replace_among_others(&self.dir, name.as_ref(), &bytes)?;
             disk.sync_dir(&self.dir)?;
         }
         let is_link = matches!(content, Content::Link(_));
