@@ -80,6 +80,8 @@ pub(super) struct Planned {
     pub(super) branch: Option<String>,
     /// Whether git has brought the later text, in commits of the branch that stayed checked out.
     pub(super) is_brought: bool,
+    /// The highest folder that a command has made for the file. For other changes it is found before they are made.
+    pub(super) folder: Option<PathBuf>,
 }
 
 impl Planned {
@@ -95,6 +97,7 @@ impl Planned {
             staged: None,
             branch: None,
             is_brought: false,
+            folder: None,
         }
     }
 
@@ -330,7 +333,7 @@ impl Keeper {
                 after: keep(&it.after),
                 mode: mode(&it),
                 new_mode: it.new_mode,
-                folder: folder(&it),
+                folder: it.folder.clone().or_else(|| folder(&it)),
                 path: it.path,
                 to: it.to,
                 staged: it.staged,

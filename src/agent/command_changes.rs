@@ -4,6 +4,7 @@
 mod branches;
 mod course;
 mod files;
+mod folders;
 mod found;
 mod modules;
 mod objects;
@@ -20,6 +21,7 @@ use crate::tool::git::head::{self, Head};
 use crate::tool::{Desk, Moved};
 use course::{Course, Entries};
 use files::{After, FILES, Listing, Others};
+use folders::Folders;
 use found::Found;
 use modules::Modules;
 use objects::PATIENCE;
@@ -43,6 +45,7 @@ const TICK: i64 = 2;
 struct Before {
     root: PathBuf,
     files: BTreeMap<PathBuf, Seen>,
+    folders: Option<Folders>,
     index: Entries,
     /// The files of which git would give another content than they have.
     filtered: BTreeSet<PathBuf>,
@@ -168,7 +171,8 @@ impl Before {
                 files.insert(path, seen);
             }
             let listing = if is_small { listing } else { Listing::None };
-            Before { root, files, index, filtered, modules, listing, head, start }
+            let folders = Some(Folders::of(&root, files.keys()));
+            Before { root, files, folders, index, filtered, modules, listing, head, start }
         };
         tokio::task::spawn_blocking(look).await.unwrap_or_else(|_| Before::none())
     }
@@ -176,8 +180,8 @@ impl Before {
     fn none() -> Before {
         let (files, index, filtered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         let (root, head, listing) = (PathBuf::new(), None, Listing::None);
-        let modules = Modules::default();
-        Before { root, files, index, filtered, modules, listing, head, start: i64::MAX }
+        let (modules, folders) = (Modules::default(), None);
+        Before { root, files, folders, index, filtered, modules, listing, head, start: i64::MAX }
     }
 
     /// What has changed, of files at most `CHANGED`.
@@ -190,7 +194,7 @@ impl Before {
         let (head, filtered) = (self.head.take(), std::mem::take(&mut self.filtered));
         let root = std::mem::take(&mut self.root);
         let branch = head::branch(&root, PATIENCE).await;
-        let index = std::mem::take(&mut self.index);
+        let (index, folders) = (std::mem::take(&mut self.index), self.folders.take());
         let (course, moved) = course::course(&root, head, self.start, &index, &after).await;
         said.extend(moved);
         let mut staged = match &self.listing {
@@ -227,6 +231,9 @@ impl Before {
                 Course::Moved(moved) => planned.extend(moved.take_apart(&root, found).await),
                 Course::Same | Course::Committed(_) => planned.push(found.planned()),
             }
+        }
+        if let Some(folders) = folders {
+            planned = folders.named(planned).await;
         }
         planned.extend(inner.modules.into_iter().map(modules::planned));
         Changes { planned, moved, said, inner: inner.files }

@@ -273,6 +273,11 @@ fn a_server_that_leaves_the_tools_out_is_noticed_by_its_count() {
     server.reply(Reply::said("Hello.").usage(900, 5));
     nvim.ask("hello", "Hello.");
     nvim.wait_screen("openai/gpt-5 read 900 tokens");
+    // the next steps
+    let shown = nvim.transcript().split_whitespace().collect::<Vec<_>>().join(" ");
+    for step in ["`--jinja`", "calls = 'text'", "choose another model with :Caliban model"] {
+        assert!(shown.contains(step), "{step}: {shown}");
+    }
     server.reply(Reply::said("Bye.").usage(910, 5));
     nvim.ask("bye", "Bye.");
     assert_eq!(nvim.transcript().matches(told).count(), 1);

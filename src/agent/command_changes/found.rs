@@ -63,8 +63,8 @@ impl Found {
 
     pub(super) fn planned(self) -> Planned {
         let Found { path, before, after, mode, new_mode, staged, branch, .. } = self;
-        let (to, is_brought) = (None, false);
-        Planned { path, to, before, after, mode, new_mode, staged, branch, is_brought }
+        let (to, is_brought, folder) = (None, false, None);
+        Planned { path, to, before, after, mode, new_mode, staged, branch, is_brought, folder }
     }
 
     /// A part of this change.
@@ -75,7 +75,7 @@ impl Found {
     ) -> Planned {
         let (path, branch) = (self.path.clone(), self.branch.clone());
         let (mode, new_mode) = (self.mode, self.new_mode);
-        let (to, staged, is_brought) = (None, None, false);
-        Planned { path, to, before, after, mode, new_mode, staged, branch, is_brought }
+        let (to, staged, is_brought, folder) = (None, None, false, None);
+        Planned { path, to, before, after, mode, new_mode, staged, branch, is_brought, folder }
     }
 }

@@ -384,3 +384,16 @@ fn a_message_that_the_program_cannot_read_is_reported() {
     let told = "could not read the message reviewed of its plugin";
     scene.nvim.wait(|_| scene.said().contains(told), told);
 }
+
+#[test]
+fn a_turn_whose_verdict_the_program_cannot_read_can_be_ended_as_the_message_says() {
+    let scene = Scene::two_hunks(|it| it);
+    let verdict = "require('caliban.program.process').notify({ kind = 'reviewed', session = 'main', proposals = 7 })";
+    scene.nvim.lua(verdict, &[]);
+    let told = "If a turn waits for it, :Caliban stop ends the turn.";
+    scene.nvim.wait(|_| scene.said().contains(told), told);
+    scene.wait_phase("reviewing");
+    scene.nvim.keys(":Caliban stop<CR>");
+    scene.wait_phase("idle");
+    assert_eq!(scene.pending(), 2);
+}

@@ -1,6 +1,6 @@
 //! Rewinds of files that buffers show and that are gone from disk.
 
-use super::commands::git;
+use super::commands::{git, run_command};
 use super::kinds::{heads, take_all_back};
 use super::*;
 use std::fs;
@@ -86,4 +86,24 @@ fn a_file_that_another_branch_lacks_comes_back_only_on_its_own_branch() {
     scene.nvim.keys(":checktime<CR>");
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+/// A folder that the user has made stays, also an empty one that a command has filled.
+#[test]
+fn a_rewind_removes_the_folders_that_a_command_made_or_moved() {
+    for is_git in [true, false] {
+        let scene = Scene::start(|it| it.file("n/a.txt", nine()).file("n/deep/b.txt", nine()));
+        fs::create_dir(scene.nvim.setup.path("mine")).unwrap();
+        if is_git {
+            git(&scene, &["init", "-q"]);
+            git(&scene, &["add", "."]);
+            git(&scene, &["commit", "-qm", "begin"]);
+        }
+        run_command(&scene, "mv n m; mkdir -p new/er; echo c > new/er/c.txt; echo d > mine/d.txt");
+        rewind(&scene, "1");
+        assert_eq!(scene.on_disk("n/a.txt"), Some(nine()));
+        assert_eq!(scene.on_disk("n/deep/b.txt"), Some(nine()));
+        let left = |name: &str| scene.nvim.setup.path(name).is_dir();
+        assert_eq!(["m", "new", "mine"].map(left), [false, false, true], "{is_git}");
+    }
 }
