@@ -27,6 +27,8 @@ pub enum Question<'a> {
         /// The locked paths that git would change.
         unlocked: &'a [String],
         judged: &'a Judgement,
+        /// Whether the command is the user's own, in place of the model's.
+        is_changed: bool,
     },
     /// Asked before one of the user's formatters gets the text of a file.
     Format { command: &'a str, path: &'a str, judged: &'a Judgement },
@@ -111,6 +113,26 @@ fn asks_anew(mode: Mode, judged: &Judgement, access: &Access, is_granted: bool) 
     }
 }
 
+impl Decision<'_> {
+    /// The same decision, about a command that the user has changed if `is_changed`.
+    #[must_use]
+    pub fn of_user(self, is_changed: bool) -> Self {
+        match self {
+            Decision::Ask(Question::Run {
+                command, outside, background, unlocked, judged, ..
+            }) => Decision::Ask(Question::Run {
+                command,
+                outside,
+                background,
+                unlocked,
+                judged,
+                is_changed,
+            }),
+            other => other,
+        }
+    }
+}
+
 /// The question about a call. A call about which there is none is refused.
 fn ask<'a>(access: &'a Access, judged: &'a Judgement) -> Decision<'a> {
     Decision::Ask(match access {
@@ -120,7 +142,7 @@ fn ask<'a>(access: &'a Access, judged: &'a Judgement) -> Decision<'a> {
         Access::Guarded(it) => Question::Read(it),
         Access::Act { command, outside, background, unlocked, .. } => {
             let (outside, background) = (outside.as_deref(), *background);
-            Question::Run { command, outside, background, unlocked, judged }
+            Question::Run { command, outside, background, unlocked, judged, is_changed: false }
         }
         Access::Format { command, path } => Question::Format { command, path, judged },
         Access::Input { job, command, text, .. } => {
@@ -150,8 +172,14 @@ impl Question<'_> {
         Some(match self {
             Question::Read(it) => look(it),
             // the question shows the whole command, with invisible characters spelt out
-            Question::Run { command, outside, background, unlocked, judged } => {
-                run(command, outside, background, unlocked, judged)
+            Question::Run { command, outside, background, unlocked, judged, is_changed } => {
+                let (this, own) = if is_changed { YOURS } else { ("this", "") };
+                let place = place(outside.is_some(), background, judged);
+                let more = details(outside, unlocked, judged);
+                match exact(command.trim_end()) {
+                    lines if lines.contains('\n') => format!("Run {this}{place}?{more}\n{lines}"),
+                    line => format!("Run {own}`{line}`{place}?{more}"),
+                }
             }
             Question::Format { command, path, judged } => {
                 let why = because(judged);
@@ -200,34 +228,41 @@ impl Question<'_> {
     }
 }
 
-fn run(
-    command: &str,
-    outside: Option<&str>,
-    background: bool,
-    unlocked: &[String],
-    judged: &Judgement,
-) -> String {
+/// How the question names a command that the user has changed: one of several lines, and before one of one line.
+const YOURS: (&str, &str) = ("your command", "your command ");
+
+/// Where a command runs, and the hosts that consent opens to it.
+fn place(is_outside: bool, background: bool, judged: &Judgement) -> String {
     let hosts = judged.opens.join("`, `");
     let hosts = if hosts.is_empty() { hosts } else { format!(" with connections to `{hosts}`") };
-    let place = match (outside, background) {
-        (None, false) => "",
-        (None, true) => " in the background",
-        (Some(_), false) => " outside of the sandbox",
-        (Some(_), true) => " in the background, outside of the sandbox",
+    let place = match (is_outside, background) {
+        (false, false) => "",
+        (false, true) => " in the background",
+        (true, false) => " outside of the sandbox",
+        (true, true) => " in the background, outside of the sandbox",
     };
-    let why = because(judged);
+    format!("{place}{hosts}")
+}
+
+/// What the question about a command says of it.
+fn details(outside: Option<&str>, unlocked: &[String], judged: &Judgement) -> String {
     let reason = outside.map(|it| format!("\nThe model says: {}", in_one_line(it)));
     let reason = reason.unwrap_or_default();
-    let touched = match judged.touched.text() {
-        text if text.is_empty() => text,
-        text => format!("\n{}", exact(&text)),
+    let touched = [&*judged.touched.text(), reach(outside.is_some(), judged)].join(" ");
+    let touched = match touched.trim() {
+        "" => String::new(),
+        text => format!("\n{}", exact(text)),
     };
-    let locked = changes_locked(unlocked);
-    match exact(command.trim_end()) {
-        lines if lines.contains('\n') => {
-            format!("Run this{place}{hosts}?{why}{locked}{touched}{reason}\n{lines}")
-        }
-        line => format!("Run `{line}`{place}{hosts}?{why}{locked}{touched}{reason}"),
+    format!("{}{}{touched}{reason}", because(judged), changes_locked(unlocked))
+}
+
+/// Where a command gets that uses the network and whose words name no host.
+fn reach(is_outside: bool, judged: &Judgement) -> &'static str {
+    let it = &judged.touched;
+    match () {
+        () if !it.is_remote || !it.hosts.is_empty() || !judged.opens.is_empty() => "",
+        () if judged.is_contained && !is_outside => "It reaches only hosts that a rule allows.",
+        () => "It names no host, and may reach any.",
     }
 }
 

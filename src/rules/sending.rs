@@ -50,6 +50,11 @@ pub(super) fn sends(script: &Script) -> bool {
     script.commands.iter().any(sending)
 }
 
+/// Whether a program sends, whatever its arguments are or with this subcommand.
+pub(super) fn is_known(program: &str, verb: &str) -> bool {
+    PROGRAMS.contains(&program) || VERBS.iter().any(|it| it.0 == program && it.1.contains(&verb))
+}
+
 fn sending(simple: &Simple) -> bool {
     let Some(name) = simple.name() else { return true };
     let verbs = VERBS.iter().find(|it| it.0 == name).map(|it| it.1);

@@ -1,10 +1,11 @@
 //! The files that a command writes or removes, the folders that it enters and the hosts that it names, as far as its
 //! words tell: a part of the question about the command, and of the event for scripts.
 
+mod hosts;
 mod programs;
 
 use super::safe;
-use crate::bash::{Script, Simple, Word};
+use crate::bash::Script;
 use std::collections::BTreeSet;
 
 /// The most names of one kind in a question, which a person reads.
@@ -20,8 +21,10 @@ pub struct Touched {
     pub others: Others,
     /// Folders into which `cd` leads.
     pub folders: Vec<String>,
-    /// Hosts in addresses, such as `https://a.org/b` and `git@a.org:b`.
+    /// Hosts in addresses, such as `https://a.org/b`, `git@a.org:b`, and `a.org` behind `curl`.
     pub hosts: Vec<String>,
+    /// Whether a program is known to connect to other machines.
+    pub is_remote: bool,
 }
 
 /// What a command may write besides the files that its words name.
@@ -58,8 +61,7 @@ impl Touched {
         if script.unclear.is_some() {
             others = others.max(Others::Unknown);
         }
-        let words = script.commands.iter().flat_map(|it: &Simple| &it.words);
-        let hosts = words.filter_map(Word::fixed).filter_map(host).map(str::to_owned);
+        let hosts = script.commands.iter().flat_map(hosts::named);
         let folders = script.folders.iter().filter(|it| !it.is_empty()).cloned();
         Touched {
             files: once(script.outputs.iter().cloned().chain(written)),
@@ -67,6 +69,7 @@ impl Touched {
             others,
             folders: once(folders),
             hosts: once(hosts),
+            is_remote: script.commands.iter().any(|it| it.is_certain() && hosts::is_remote(it)),
         }
     }
 
@@ -102,24 +105,6 @@ fn once(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let lines = names.map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
     lines.filter(|it| !it.is_empty() && seen.insert(it.clone())).collect()
-}
-
-/// The host of an address. A user's name before it is left out, a port stays.
-fn host(word: &str) -> Option<&str> {
-    let place = match word.split_once("://") {
-        Some((scheme, rest))
-            if scheme.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'+') =>
-        {
-            rest.split(['/', '?', '#']).next()?
-        }
-        Some(_) => return None,
-        None => {
-            let (place, _) = word.split_once(':')?;
-            place.contains('@').then_some(place)?
-        }
-    };
-    let name = place.rsplit('@').next()?;
-    (!name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]

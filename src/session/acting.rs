@@ -69,7 +69,7 @@ impl Session {
     /// Decides by the policy whether a call may begin, needs the user's answer, or is denied. Every call goes through
     /// this function. A call that may begin, also if the user reviews its edits later, waits at the gate.
     pub(super) fn begin(&mut self, turn: TurnId, it: Open, step: &mut Step) {
-        let decision = self.decide(&it);
+        let decision = self.decide(&it).of_user(it.is_changed);
         if !(matches!(decision, Decision::Ask(_)) && self.is_unattended()) {
             step.decisions.extend(self.decided(&it, decision));
         }

@@ -1,7 +1,11 @@
 //! What a question about a command shows, and the command that the user puts in place of the model's.
 
 use crate::grants::call;
+use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
+use crate::kit::sandbox::is_full;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
 use crate::review::scene::Scene;
 use expect_test::expect;
 use serde_json::json;
@@ -97,7 +101,7 @@ fn a_command_changed_by_a_script_runs_but_with_hidden_characters_the_user_is_ask
     let scene = asked("{}", "echo one > out");
     let approve = "require('caliban').approve({ command = ... })";
     scene.nvim.lua(approve, &["echo a\u{202e}b > out".into()]);
-    scene.nvim.wait_screen("? Run `echo a[U+202E]b > out`?");
+    scene.nvim.wait_screen("? Run your command `echo a[U+202E]b > out`?");
     assert_eq!(scene.on_disk("out"), None);
     scene.nvim.wait_question();
     scene.server.reply(Reply::said("Good."));
@@ -166,4 +170,52 @@ fn a_command_is_highlighted_without_a_parser_for_shells() {
     scene.nvim.wait_question();
     scene.nvim.wait(|it| !it.hl_of("two").is_empty(), "the colours of the syntax file");
     assert!(!scene.nvim.hl_of("two").contains(&"CalibanDim".to_owned()));
+}
+
+/// Whether the screen has these words, in whatever rows.
+fn on_screen(nvim: &Nvim, words: &str) -> bool {
+    let packed = |text: &str| text.split_whitespace().collect::<String>();
+    packed(&nvim.screen()).contains(&packed(words))
+}
+
+#[test]
+fn a_question_about_the_network_names_the_hosts_or_says_that_any_may_be_reached() {
+    const ANY: &str = "It names no host, and may reach any.";
+    let cases = [
+        ("curl -so page example.org/x", "It writes `page`. It names the host `example.org`."),
+        ("curl -fsS https://example.org/x?a=1", "It names the host `example.org`."),
+        ("wget -q me@example.org/x", "It names the host `example.org`."),
+        ("scp out me@example.org:in", "It names the host `example.org`."),
+        ("git push origin main", ANY),
+        ("npm i left-pad", ANY),
+    ];
+    for (columns, lines) in [(60, 20), (80, 24)] {
+        let server = Server::start();
+        let setup =
+            Setup::new().anthropic(&server).config("{ sandbox = false }").size(columns, lines);
+        let nvim = Nvim::start(&setup);
+        for (command, hosts) in cases {
+            server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+            server.reply(Reply::said("Well."));
+            nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+            nvim.wait_question();
+            let all = |it: &Nvim| {
+                [command, hosts, "y once", "i explain"].iter().all(|words| on_screen(it, words))
+            };
+            nvim.wait(all, &format!("{command} with its hosts at {columns}x{lines}"));
+            nvim.keys("<Tab>n");
+            nvim.wait_phase("idle");
+            nvim.keys(":Caliban new<CR>");
+            nvim.wait_gone(command);
+        }
+    }
+}
+
+#[test]
+fn in_the_sandbox_a_question_about_the_network_says_that_rules_allow_its_hosts() {
+    if !is_full() {
+        return;
+    }
+    let scene = asked("{}", "git push origin main");
+    scene.nvim.wait_transcript("It reaches only hosts that a rule allows.");
 }

@@ -94,6 +94,12 @@ fn holds(name: &str) {
 #[track_caller]
 fn compare(stage: &Stage, name: &str) {
     stage.nvim.lua(STATUSLINES, &[]);
+    compare_as_it_is(stage, name);
+}
+
+/// Compares a screen, with the colours that its statuslines have.
+#[track_caller]
+fn compare_as_it_is(stage: &Stage, name: &str) {
     let path = root().join(format!("tests/data/screens/{name}.txt"));
     let held = fs::read_to_string(&path).unwrap_or_default();
     let start = Instant::now();

@@ -59,7 +59,7 @@ function M.open(command, done)
     vim.tbl_extend('error', place(rows, width), {
       style = 'minimal',
       border = require('caliban.editor.icons').border(),
-      title = ' The command ',
+      title = ' Your command ',
       footer = require('caliban.editor.icons').of((' %s '):format(HINT)),
     })
   )

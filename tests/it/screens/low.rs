@@ -2,7 +2,7 @@
 //! scenes are tried on screens from 60 columns and 20 rows to 200 columns and 50 rows.
 
 use super::scenes::{planned, team};
-use super::{Stage, compare};
+use super::{Stage, compare, compare_as_it_is};
 use crate::asks::{ask, question, which};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -25,7 +25,7 @@ const SCENES: [(&str, Scene, &[&str]); 10] = [
     ),
     ("long-command", long_command, &["Run this?", "y once", "n no"]),
     ("choices", choices, &["Which targets?", "1  ", "4  ", "e own words"]),
-    ("outside", outside, &["outside of the", "y once", "n no"]),
+    ("outside", outside, &["outside of the", "and may reach any.", "y once", "n no"]),
     ("three-files", three_files, &["\\a accept", "\\r reject"]),
     ("todo", todo, &["[x] Read the code", "[>] Change it"]),
     ("three-workers", three_workers, &["Count in cents", "Find the callers", "Look for floats"]),
@@ -209,4 +209,42 @@ held! {
     three_workers_at_80x24: "three-workers",
     a_plan_that_waits_at_80x24: "plan",
     a_comment_on_a_plan_at_80x24: "plan-comment",
+}
+
+/// A light background, with the colours of Neovim 0.11 for statuslines.
+const LIGHT: &str = "vim.o.background = 'light'
+    vim.api.nvim_set_hl(0, 'StatusLine', { fg = 0xe0e2ea, bg = 0x4f5258 })
+    vim.api.nvim_set_hl(0, 'StatusLineNC', { fg = 0x2c2e33, bg = 0xc4c6cd })";
+
+/// A reply with elements of Markdown.
+fn reply(columns: u16, rows: u16) -> Stage {
+    let stage = at(columns, rows, |it| it);
+    let text = "## Totals\n\nA total is a **float**, see `sum` in [the cart](src/cart.lua):\n\n\
+                ```lua\nlocal total = 0\n```\n\n- add cents\n- round once\n";
+    send(&stage, Reply::said(text));
+    stage.nvim.wait_screen("round once");
+    stage.nvim.wait_phase("idle");
+    stage
+}
+
+#[track_caller]
+fn holds_in_light(name: &str, scene: Scene) {
+    let stage = scene(80, 24);
+    stage.nvim.lua(LIGHT, &[]);
+    compare_as_it_is(&stage, &format!("low/light/{name}"));
+}
+
+#[test]
+fn a_reply_on_a_light_background() {
+    holds_in_light("reply", reply);
+}
+
+#[test]
+fn a_question_on_a_light_background() {
+    holds_in_light("outside", outside);
+}
+
+#[test]
+fn a_list_of_changes_on_a_light_background() {
+    holds_in_light("tour", tour);
 }

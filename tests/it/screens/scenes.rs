@@ -90,7 +90,8 @@ fn calls(columns: u16) -> Stage {
 
 /// The model wants to run a command that needs consent.
 fn consent(columns: u16) -> Stage {
-    let stage = Stage::start(columns, |it| it);
+    // what the question says of hosts depends on the sandbox, which not every system has
+    let stage = Stage::start(columns, |it| it.config("{ sandbox = false }"));
     stage.server.reply(
         Reply::new()
             .text("Both files are changed. I push the branch.")
