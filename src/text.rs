@@ -12,7 +12,7 @@ pub mod unseen;
 mod tests;
 
 pub use cause::cause;
-pub use number::grouped;
+pub use number::{counted, grouped, noun};
 pub use pieces::{Hunk, diff_lines};
 
 use imara_diff::{Algorithm, Diff, InternedInput};

@@ -216,7 +216,7 @@ local function instructions()
           ('%s is %d kB long: the model gets only the first 32 kB.'):format(shown, size / 1024)
         )
       else
-        health.ok(('%s, %d bytes'):format(shown, size))
+        health.ok(('%s, %s'):format(shown, require('caliban.editor.count').of(size, 'byte')))
       end
     end
   end

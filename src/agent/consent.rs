@@ -7,7 +7,7 @@ use crate::event::{Matter, Offer, Ruling};
 use crate::message::{CallId, Excerpt, ExcerptKind};
 use crate::session::{Consult, Input, Phase};
 use crate::store::Agreed;
-use crate::text::cause;
+use crate::text::{cause, counted};
 
 /// One question has no further skill after this number of bytes of skills.
 const SKILLS: usize = 64 * 1024;
@@ -244,8 +244,7 @@ fn question(files: &[Excerpt]) -> String {
                     these texts before."
         .to_owned();
     for it in files {
-        let lines = it.text.lines().count();
-        let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
+        let lines = counted(it.text.lines().count(), "line");
         text.push_str(&format!("\n\n{}, {lines}:\n{}", it.path, it.text.trim_end()));
     }
     text

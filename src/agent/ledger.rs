@@ -4,7 +4,7 @@ use super::{Agent, fitting};
 use crate::context::ledger::{self, Entry, Ledger};
 use crate::conversation::report::Level;
 use crate::session::{Input, Phase};
-use crate::view::grouped;
+use crate::text::{grouped, noun};
 
 pub(super) fn slash(agent: &mut Agent, rest: &str) {
     let (word, number) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -42,7 +42,8 @@ pub(super) fn largest(agent: &mut Agent) -> Vec<String> {
             agent.sampler.fitting.listed = ledger.largest;
         }
     }
-    let said = |it: &Entry| format!("{}  {} tokens", it.name, grouped(it.tokens));
+    let said =
+        |it: &Entry| format!("{}  {} {}", it.name, grouped(it.tokens), noun(it.tokens, "token"));
     agent.sampler.fitting.listed.iter().map(said).collect()
 }
 

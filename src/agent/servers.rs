@@ -3,7 +3,7 @@
 use crate::conversation::Conversation;
 use crate::mcp::{Fault, Servers, State};
 use crate::session::Input;
-use crate::text::unseen;
+use crate::text::{counted, unseen};
 
 const NONE: &str =
     "There are no MCP servers: the setting `mcp` names none. See `:help caliban-mcp`.";
@@ -29,8 +29,7 @@ fn say(state: State) -> String {
         State::Idle => "not started; the first search or call starts it".to_owned(),
         State::Starting => "starts".to_owned(),
         State::Runs { revision, tools } => {
-            let noun = if tools == 1 { "tool" } else { "tools" };
-            format!("runs, {tools} {noun}, protocol {revision}")
+            format!("runs, {}, protocol {revision}", counted(tools, "tool"))
         }
         State::Failed(Fault { why, said }) => {
             let said = said.lines().next_back().unwrap_or_default();

@@ -5,6 +5,7 @@ use crate::edit::Format;
 use crate::message::{Block, Excerpt, Image, Input, Message, Request, Role, ToolAnswer, ToolSpec};
 use crate::provider::facts::Share;
 use crate::session::Session;
+use crate::text::counted;
 use crate::tool::Toolset;
 use crate::view::grouped;
 use serde::Serialize;
@@ -212,7 +213,7 @@ pub fn of_text(text: &str) -> u64 {
 
 /// A number of bytes as it is shown to users: `900 bytes`, `12 kB`.
 pub fn bytes(n: usize) -> String {
-    if n < 1000 { format!("{n} bytes") } else { format!("{} kB", (n + 500) / 1000) }
+    if n < 1000 { counted(n, "byte") } else { format!("{} kB", (n + 500) / 1000) }
 }
 
 /// How much of `whole` a part is, in percent, rounded.

@@ -1,5 +1,6 @@
 //! What a server answers to a call.
 
+use crate::text::counted;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
@@ -25,16 +26,16 @@ pub(super) fn of(result: CallToolResult) -> Answer {
                 Err(_) => parts.push(format!("[an image ({}) that cannot be read]", it.mime_type)),
             },
             ContentBlock::Audio(it) => parts.push(format!(
-                "[audio ({}), {} bytes, not shown]",
+                "[audio ({}), {}, not shown]",
                 it.mime_type,
-                size(&it.data)
+                counted(size(&it.data), "byte")
             )),
             ContentBlock::Resource(it) => match it.resource {
                 ResourceContents::TextResourceContents { uri, text, .. } => {
                     parts.push(format!("{uri}:\n{text}"));
                 }
                 ResourceContents::BlobResourceContents { uri, blob, .. } => {
-                    parts.push(format!("{uri}: {} bytes, not shown", size(&blob)));
+                    parts.push(format!("{uri}: {}, not shown", counted(size(&blob), "byte")));
                 }
                 _ => parts.push("[a resource of an unknown kind]".to_owned()),
             },

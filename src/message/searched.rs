@@ -1,6 +1,7 @@
 //! A web search that the model's provider has made by itself, in the form that the user sees. The reply also has the
 //! provider's own blocks, which are sent back.
 
+use crate::text::counted;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -73,8 +74,7 @@ impl Searched {
         match self.results.len() {
             _ if !self.failed.is_empty() => format!("failed: {}", self.failed),
             0 => "no results".to_owned(),
-            1 => "1 result".to_owned(),
-            many => format!("{many} results"),
+            n => counted(n, "result"),
         }
     }
 }

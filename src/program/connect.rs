@@ -15,7 +15,7 @@ use crate::provider::key::{Key, Secret, Used};
 use crate::provider::lesson::Lesson;
 use crate::provider::stored::{self, Place};
 use crate::site::settings;
-use crate::text::cause;
+use crate::text::{cause, counted};
 use futures::future::join_all;
 use std::path::Path;
 
@@ -155,7 +155,8 @@ async fn try_and_store(endpoint: Endpoint, used: Used, key: &Secret, file: &Path
         Err(failure) => format!("The key could not be tested: {failure}"),
         Ok(models) if models.is_empty() => "The first request will test the key.".to_owned(),
         Ok(models) => {
-            format!("{provider} accepts the key and has {} models: see /models.", models.len())
+            let count = counted(models.len(), "model");
+            format!("{provider} accepts the key and has {count}: see /models.")
         }
     };
     let place = match stored::store(file, &provider, key).await {

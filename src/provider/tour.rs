@@ -175,7 +175,7 @@ fn shell(n: usize, heard: Option<String>) -> Reply {
 
 fn finish(failed: bool) -> Reply {
     let ran = if failed {
-        "The command did not run, or the test that it runs failed. Its output is above."
+        "The command did not run, or the test that it runs failed. Its line above says which."
     } else {
         "The test passed."
     };

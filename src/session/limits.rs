@@ -1,6 +1,7 @@
 //! The limits of a session on spending and on requests.
 
 use crate::event::Profile;
+use crate::text::counted;
 
 /// The limits of a session on spending and on requests. They are the user's settings, and are never saved.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -94,6 +95,6 @@ fn least<T: PartialOrd>(a: Option<T>, b: Option<T>) -> Option<T> {
 
 /// The sentence for the user at the end of a turn that made as many requests as it may.
 pub(super) fn too_many_requests(made: u32) -> String {
-    let requests = if made == 1 { "request" } else { "requests" };
-    format!("Stopped after {made} {requests} in one turn. Send a message to go on.")
+    let requests = counted(made, "request");
+    format!("Stopped after {requests} in one turn. Send a message to go on.")
 }

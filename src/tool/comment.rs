@@ -4,7 +4,7 @@ pub use super::workspace::{Comment, Severity};
 
 use super::{Author, Consented, Desk, Done, Running, Tool, Work};
 use crate::message::Builtin;
-use crate::text::{Text, unseen};
+use crate::text::{Text, counted, unseen};
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -93,8 +93,7 @@ fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
         }
         let summary = match placed.len() {
             0 => return Err(problems.join("\n")),
-            1 => "1 comment".to_owned(),
-            n => format!("{n} comments"),
+            n => counted(n, "comment"),
         };
         let mut shown: Vec<String> = placed.iter().map(|it| line(desk, it)).collect();
         shown.extend(problems.iter().map(|it| format!("not shown: {it}")));

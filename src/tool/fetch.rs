@@ -2,6 +2,7 @@
 
 use super::{Author, Desk, Done, Fetching, Running, Tool, Work, clip, typed};
 use crate::message::Builtin;
+use crate::text::counted;
 use crate::web::address::Address;
 use crate::web::{Form, Page};
 use futures::FutureExt;
@@ -81,7 +82,8 @@ fn shown(page: &Page, first: usize) -> Result<Done, String> {
     }
     if first > total {
         return Err(format!(
-            "offset: the page has {total} characters, so {first} is past its end."
+            "offset: the page has {}, so {first} is past its end.",
+            counted(total, "character")
         ));
     }
     let begin = text.char_indices().nth(first - 1).map_or(0, |it| it.0);

@@ -4,6 +4,7 @@ use super::{Author, Consented, Desk, Done, Running, Tool, Work, list, path, walk
 use crate::message::Builtin;
 use crate::reach::{Reach, Reading};
 use crate::regular::direct;
+use crate::text::counted;
 use futures::FutureExt;
 use globset::GlobSet;
 use ignore::WalkState;
@@ -72,8 +73,7 @@ fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
         if total > CAP {
             lines.push(format!("[the newest {CAP} of {total}: narrow the pattern]"));
         }
-        let files = if total == 1 { "file" } else { "files" };
-        Ok(Done::new(lines.join("\n"), format!("{total} {files}")))
+        Ok(Done::new(lines.join("\n"), counted(total, "file")))
     }
     .boxed()
 }

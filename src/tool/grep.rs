@@ -7,7 +7,7 @@ mod search;
 use super::{Author, Consented, Desk, Done, Running, Source, Tool, Work, disk, list, walk};
 use crate::message::Builtin;
 use crate::regular::direct;
-use crate::text::cause;
+use crate::text::{cause, counted};
 use found::Found;
 use futures::FutureExt;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -148,8 +148,8 @@ fn told(found: Found, pattern: &str, written: &str) -> Done {
         lines.push(format!("[the first {count} matches: narrow the pattern, path or glob]"));
     }
     for (path, pending) in &found.pending {
-        let hunks = if *pending == 1 { "hunk" } else { "hunks" };
-        lines.push(format!("[{path}: {pending} {hunks} pending, searched as shown in the editor]"));
+        let hunks = counted(*pending, "hunk");
+        lines.push(format!("[{path}: {hunks} pending, searched as shown in the editor]"));
     }
     let more = if found.capped { "+" } else { "" };
     let noun = if found.matches == 1 { "match" } else { "matches" };

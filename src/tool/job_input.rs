@@ -4,6 +4,7 @@ use super::jobs::Order;
 use super::{Author, Desk, Done, Running, Tool, Work};
 use crate::event::Access;
 use crate::message::{Builtin, CallId};
+use crate::text::counted;
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -79,15 +80,15 @@ fn run(desk: &Desk, _: CallId, Args { id, text }: Args) -> Running<'_> {
             ));
         }
         let bytes = text.into_bytes();
-        let all = bytes.len();
+        let (all, sent) = (bytes.len(), counted(bytes.len(), "byte"));
         let taken = desk.jobs.order(id, |answer| Order::Write { bytes, answer }).await?;
         if taken < all {
             return Err(format!(
-                "Job {id} has taken {taken} of {all} bytes: it does not read its input now. Read its output with the \
+                "Job {id} has taken {taken} of {sent}: it does not read its input now. Read its output with the \
                  tool job, and send the rest later."
             ));
         }
-        Ok(Done::new(format!("Sent {all} bytes to job {id}."), format!("to job {id}")))
+        Ok(Done::new(format!("Sent {sent} to job {id}."), format!("to job {id}")))
     }
     .boxed()
 }

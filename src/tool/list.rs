@@ -4,7 +4,7 @@ use super::{Author, Consented, Desk, Done, Running, Tool, Work, disk, path, walk
 use crate::message::Builtin;
 use crate::reach::Reach;
 use crate::regular::direct;
-use crate::text::cause;
+use crate::text::{cause, counted};
 use futures::FutureExt;
 use rustix::fs::FileType;
 use serde::Deserialize;
@@ -61,8 +61,7 @@ fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
                 "[the first {CAP} of {total}: use glob with a pattern for the rest]"
             ));
         }
-        let noun = if total == 1 { "entry" } else { "entries" };
-        Ok(Done::new(entries.join("\n"), format!("{total} {noun}")))
+        Ok(Done::new(entries.join("\n"), counted(total, "entry")))
     }
     .boxed()
 }

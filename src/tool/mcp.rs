@@ -5,7 +5,7 @@ use super::{Acting, Author, Desk, Done, Running, Tool, Work, clip, image, typed}
 use crate::event::{Access, Remote};
 use crate::mcp::{Answer, Fault, Offer, Servers, called, found};
 use crate::message::Builtin;
-use crate::text::secret;
+use crate::text::{counted, secret};
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -87,9 +87,8 @@ fn search(desk: &Desk, servers: Servers, query: String) -> Running<'_> {
             let try_all = if all.is_empty() { "" } else { try_all };
             after.push(format!("[{none}{try_all}]"));
         }
-        let noun = if hits.len() == 1 { "tool" } else { "tools" };
         let text = taken(desk, text.trim());
-        Ok(Done { after: after.join("\n"), ..Done::new(text, format!("{} {noun}", hits.len())) })
+        Ok(Done { after: after.join("\n"), ..Done::new(text, counted(hits.len(), "tool")) })
     }
     .boxed()
 }
@@ -187,8 +186,7 @@ async fn shown(desk: &Desk, answer: Answer) -> Done {
     let lines = text.lines().count();
     let summary = match (answer.is_error, lines) {
         (true, _) => "error".to_owned(),
-        (false, 1) => "1 line".to_owned(),
-        (false, lines) => format!("{lines} lines"),
+        (false, lines) => counted(lines, "line"),
     };
     let after = notes.join("\n");
     Done { images, after, fault: answer.is_error, ..Done::new(text, summary) }

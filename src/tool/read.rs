@@ -5,7 +5,7 @@ use super::{
     image, list, path, pdf,
 };
 use crate::message::Builtin;
-use crate::text::Text;
+use crate::text::{Text, counted};
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn run(desk: &Desk, args: Args, paths: Vec<Consented>) -> Running<'_> {
 }
 
 fn pictured(image::Loaded { image, said }: image::Loaded) -> Done {
-    let summary = format!("{}  {} tokens", image.label(), image.tokens());
+    let summary = format!("{}  {}", image.label(), counted(image.tokens(), "token"));
     Done { images: vec![image], ..Done::new(said, summary) }
 }
 
@@ -102,7 +102,8 @@ fn shown(source: &Source, args: &Args) -> Result<Done, String> {
         return Ok(Done::new("[the file is empty]".to_owned(), "empty"));
     }
     if first > total {
-        return Err(format!("offset: the file has {total} lines, so {first} is past its end."));
+        let lines = counted(total, "line");
+        return Err(format!("offset: the file has {lines}, so {first} is past its end."));
     }
     let mut text = String::new();
     let mut last = first - 1;
@@ -117,7 +118,7 @@ fn shown(source: &Source, args: &Args) -> Result<Done, String> {
     }
     text.push_str(&notes(source, first, last));
     let count = last + 1 - first;
-    let summary = format!("{count} {}", if count == 1 { "line" } else { "lines" });
+    let summary = counted(count, "line");
     Ok(Done::new(text, summary))
 }
 

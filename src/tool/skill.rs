@@ -2,6 +2,7 @@
 
 use super::{Author, Desk, Done, Running, Tool, Work, skills, walk};
 use crate::message::Builtin;
+use crate::text::counted;
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ fn run(desk: &Desk, Args { name }: Args) -> Running<'_> {
         })
         .await??;
         let lines = text.lines().count();
-        Ok(Done::new(text, format!("{lines} {}", if lines == 1 { "line" } else { "lines" })))
+        Ok(Done::new(text, counted(lines, "line")))
     }
     .boxed()
 }

@@ -3,7 +3,7 @@
 
 use super::{Desk, front};
 use crate::message::{Excerpt, ExcerptKind};
-use crate::text::unseen::spelt_out;
+use crate::text::{counted, unseen::spelt_out};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -107,9 +107,10 @@ fn search(desk: &Desk, usable: &Usable) -> Skills {
     }
     if let (_, more @ 1..) = skills.list() {
         skills.problems.push(format!(
-            "The list of skills is longer than {} kB, so the model does not see {more} skills. Shorten the \
+            "The list of skills is longer than {} kB, so the model does not see {}. Shorten the \
              descriptions of skills.",
-            LIST / 1024
+            LIST / 1024,
+            counted(more, "skill")
         ));
     }
     skills

@@ -2,7 +2,7 @@
 
 use super::{Author, Desk, Done, Running, Searching, Tool, Work, clip, typed};
 use crate::message::Builtin;
-use crate::text::secret;
+use crate::text::{counted, secret};
 use crate::web::search::Search;
 use futures::FutureExt;
 use serde::Deserialize;
@@ -69,8 +69,7 @@ fn run(search: Arc<Search>, query: String) -> Running<'static> {
             format!("{}. {}\n   {}{text}", n + 1, it.title, it.url)
         });
         let text = clip::clean(&each.collect::<Vec<_>>().join("\n"));
-        let noun = if hits.len() == 1 { "result" } else { "results" };
-        Ok(Done::new(text, format!("{} {noun}", hits.len())))
+        Ok(Done::new(text, counted(hits.len(), "result")))
     }
     .boxed()
 }

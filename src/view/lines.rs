@@ -3,7 +3,7 @@
 use crate::message::{Block as Part, Excerpt, ExcerptKind};
 use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
-use crate::text::{grouped, unseen};
+use crate::text::{counted, grouped, noun, unseen};
 use std::borrow::Cow;
 
 /// The sign for what is left out.
@@ -152,14 +152,14 @@ pub fn sized(excerpt: &Excerpt) -> String {
         let size = in_words(image.tokens());
         return format!("{}  {}  {size}", flat(&excerpt.path), image.label());
     }
-    let lines = excerpt.text.lines().count();
+    // the last line of a range has no line break behind it, also if the line is empty
+    let lines = match excerpt.lines {
+        Some(_) => excerpt.text.split('\n').count(),
+        None => excerpt.text.lines().count(),
+    };
     let range = excerpt.lines.map(|it| format!(":{}", span(it))).unwrap_or_default();
     let name = flat(&format!("{}{range}", excerpt.path));
-    let size = format!(
-        "{lines} {}  {}",
-        if lines == 1 { "line" } else { "lines" },
-        in_words(tokens(&excerpt.text))
-    );
+    let size = format!("{}  {}", counted(lines, "line"), in_words(tokens(&excerpt.text)));
     let note = flat(&excerpt.note);
     let has_text = !excerpt.text.is_empty() || excerpt.note.is_empty();
     let parts = [
@@ -173,8 +173,7 @@ pub fn sized(excerpt: &Excerpt) -> String {
 
 /// A number of tokens in words: `640 tokens`.
 fn in_words(tokens: u64) -> String {
-    let unit = if tokens == 1 { "token" } else { "tokens" };
-    format!("{} {unit}", count(usize::try_from(tokens).unwrap_or(usize::MAX)))
+    format!("{} {}", count(usize::try_from(tokens).unwrap_or(usize::MAX)), noun(tokens, "token"))
 }
 
 /// The label of a comment on a hunk: `comment on src/a.rs:10-12  -1 +3`.

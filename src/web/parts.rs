@@ -2,6 +2,7 @@
 //! link, so that a reader of the Markdown knows of everything that a reader of the page sees.
 
 use super::node::{attribute, in_one_line, is_hidden, name};
+use crate::text::counted;
 use markup5ever_rcdom::{Node, NodeData};
 use std::rc::Rc;
 
@@ -188,7 +189,7 @@ fn template(node: &Node) -> String {
     let content = template_contents.borrow();
     match content.as_ref().map_or(0, |it| words(it).chars().count()) {
         0 => String::new(),
-        size => format!("[template for scripts: {size} characters]"),
+        size => format!("[template for scripts: {}]", counted(size, "character")),
     }
 }
 
@@ -222,5 +223,8 @@ fn bracketed(words: &str) -> String {
     let words = words.replace(['[', ']'], "");
     let more = words.chars().count().saturating_sub(LONGEST);
     let cut: String = words.chars().take(LONGEST).collect();
-    if more > 0 { format!("[{cut} … and {more} characters more]") } else { format!("[{cut}]") }
+    match more {
+        0 => format!("[{cut}]"),
+        more => format!("[{cut} … and {} more]", counted(more, "character")),
+    }
 }

@@ -320,3 +320,24 @@ fn a_message_is_not_added_to_itself() {
     }
     assert_eq!(nvim.composer(), "my words");
 }
+
+#[test]
+fn the_chip_of_a_range_counts_an_empty_last_line() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    let setup = Setup::new().file("a.txt", "one\n\n\nfour\n").anthropic(&server).size(80, 24);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit a.txt<CR>:1,2Caliban add<CR>:2,2Caliban add<CR>:3,4Caliban add<CR>");
+    let chips = ["a.txt:1-2  2 lines", "a.txt:2  1 line ", "a.txt:3-4  2 lines"];
+    for chip in chips {
+        nvim.wait_screen(chip);
+    }
+    nvim.keys(":Caliban<CR>isee @a.txt:1-3 <C-s>");
+    nvim.wait_transcript("Seen.");
+    nvim.wait_gone("<C-x> removes");
+    for chip in
+        ["a.txt:1-2  2 lines", "a.txt:2  1 line ", "a.txt:3-4  2 lines", "a.txt:1-3  3 lines"]
+    {
+        nvim.wait_screen(chip);
+    }
+}

@@ -89,10 +89,13 @@ fn the_words_of_each_step_of_the_tour_are_on_the_screen_when_they_are_needed() {
         nvim.wait_question();
         let question = ["press y or n.", "Run python3 test_greet.py?", "y once", "n no"];
         shows(&nvim, &question, &at("the question"));
-        nvim.keys("y");
+        // on the odd sizes the newcomer says no
+        let is_run = columns % 40 == 0 && columns != 120;
+        nvim.keys(if is_run { "y" } else { "n" });
         nvim.wait_transcript("That is the whole loop");
         nvim.wait_phase("idle");
-        let end = ["The test passed.", "/connect", "ANTHROPIC_API_KEY", ":help caliban-models"];
+        let ran = if is_run { "The test passed." } else { "Its line above says which." };
+        let end = [ran, "/connect", "ANTHROPIC_API_KEY", ":help caliban-models"];
         shows(&nvim, &end, &at("the end"));
     }
 }

@@ -72,7 +72,8 @@ function M.excerpt(excerpt, width)
   end
   local kind = ({ selection = 'selection  ', hunk = 'comment on ' })[excerpt.kind] or ''
   local _, ends = excerpt.text:gsub('\n', '\n')
-  local lines = ends + (excerpt.text:find('[^\n]$') and 1 or 0)
+  -- the last line of a range has no line break behind it, also if the line is empty
+  local lines = ends + ((excerpt.lines or excerpt.text:find('[^\n]$')) and 1 or 0)
   local figures = { counted(lines, 'line'), counted(math.ceil(#excerpt.text / 4), 'token') }
   return kind .. M.fit(where, figures, width - #kind)
 end

@@ -110,7 +110,7 @@ end
 ---@param status caliban.Status
 ---@return string?
 local function jobs(status)
-  return status.jobs > 0 and ('%d job%s'):format(status.jobs, status.jobs == 1 and '' or 's') or nil
+  return status.jobs > 0 and require('caliban.editor.count').of(status.jobs, 'job') or nil
 end
 
 --- How many workers there are, in words; nil without any.

@@ -166,9 +166,9 @@ function M.brief(status)
     local who = it.asking == 1 and 'worker waits' or 'workers wait'
     return ('%d %s for you'):format(it.asking, who)
   elseif it.active > 0 then
-    return ('%d worker%s at work'):format(it.active, it.active == 1 and '' or 's')
+    return require('caliban.editor.count').of(it.active, 'worker') .. ' at work'
   end
-  return ('%d result%s unread'):format(it.unread, it.unread == 1 and '' or 's')
+  return require('caliban.editor.count').of(it.unread, 'result') .. ' unread'
 end
 
 return M

@@ -38,7 +38,7 @@ local function excerpt(r, hunks, title)
   local more = #out - MOST_LINES
   if more > 0 then
     out = vim.list_slice(out, 1, MOST_LINES)
-    out[#out + 1] = ('… %d more lines'):format(more)
+    out[#out + 1] = ('… %s'):format(require('caliban.editor.count').of(more, 'more line'))
   end
   local first, last = hunks[1], hunks[#hunks]
   return {

@@ -44,7 +44,8 @@ function M.find(buf, row, symbol)
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   local line = lines[row + 1]
   if not line then
-    return nil, ('line: the file has %d lines.'):format(#lines)
+    return nil,
+      ('line: the file has %s.'):format(require('caliban.editor.count').of(#lines, 'line'))
   end
   local at = column(line, word)
   if at then

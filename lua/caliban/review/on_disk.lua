@@ -112,7 +112,7 @@ function M.written(r, past)
   state.written(r, text)
   M.follow(r)
   local n = tracking.count(r)
-  local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
+  local pending = require('caliban.editor.count').of(n, 'hunk')
   return past and ('%s was written with %s under review.'):format(named.shown(r), pending) or nil
 end
 

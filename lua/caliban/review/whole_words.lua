@@ -65,7 +65,7 @@ function M.counted(counts)
   }) do
     local n, what = it[1], it[2]
     if n > 0 then
-      parts[#parts + 1] = ('%d %s%s'):format(n, what, n == 1 and '' or 's')
+      parts[#parts + 1] = require('caliban.editor.count').of(n, what)
     end
   end
   return table.concat(parts, ', ')

@@ -146,7 +146,7 @@ local function columns(item)
   if item.problem then
     return '! ' .. item.problem
   end
-  local turns = item.turns > 0 and ('%d turn%s'):format(item.turns, item.turns == 1 and '' or 's')
+  local turns = item.turns > 0 and require('caliban.editor.count').of(item.turns, 'turn')
   local state = { open[item.open] }
   state[#state + 1] = item.parent and 'subagent of ' .. item.parent
   state[#state + 1] = item.root and 'copy from ' .. names.tilde(item.root)

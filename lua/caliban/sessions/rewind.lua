@@ -146,7 +146,10 @@ local function take_back(shown, files)
   end
   draw(shown)
   say(
-    ('%d of %d files taken back. q closes the preview.'):format(all - rest, all),
+    ('%d of %s taken back. q closes the preview.'):format(
+      all - rest,
+      require('caliban.editor.count').of(all, 'file')
+    ),
     vim.log.levels.INFO
   )
 end

@@ -7,6 +7,7 @@ use crate::message::{
 };
 use crate::session::handoff::Report;
 use crate::session::{UNDER_REVIEW, ending, has_run_out};
+use crate::text::{counted, noun};
 use crate::tool::clip::{self, Limits};
 use crate::tool::path::unmistakable;
 use crate::view::{begun, grouped};
@@ -219,7 +220,7 @@ impl Progress {
         let why = match &self.end {
             Some(End::Cancelled) => Some("The user stopped the worker.".to_owned()),
             Some(why) if has_run_out(why, self.requests) => {
-                Some(format!("The worker used up its {} requests.", self.requests))
+                Some(format!("The worker used up its {}.", counted(self.requests, "request")))
             }
             why => why.as_ref().and_then(ending),
         };
@@ -324,8 +325,8 @@ impl Progress {
 
 /// A number of requests and of tokens, in words.
 pub(super) fn size(requests: u32, tokens: u64) -> String {
-    let unit = if requests == 1 { "request" } else { "requests" };
-    format!("{requests} {unit} · {} tokens", grouped(tokens))
+    let unit = noun(tokens, "token");
+    format!("{} · {} {unit}", counted(requests, "request"), grouped(tokens))
 }
 
 /// A line that lists paths; `None` without a path.

@@ -10,6 +10,7 @@ use crate::message::{
     Block, Builtin, CallId, Excerpt, ExcerptKind, Input, Message, Role, ToolAnswer, ToolCall,
 };
 use crate::session::{self, Session};
+use crate::text::counted;
 use crate::tool::submit_plan;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -276,7 +277,7 @@ fn of_user(messages: &[Message], budget: u64) -> String {
         kept.push(text.clone());
     }
     let gap = said.len() - 1 - kept.len();
-    let left_out = (gap > 0).then(|| format!("[{gap} messages left out]"));
+    let left_out = (gap > 0).then(|| format!("[{} left out]", counted(gap, "message")));
     let all = std::iter::once(first).chain(left_out).chain(kept.into_iter().rev());
     all.collect::<Vec<_>>().join("\n---\n")
 }

@@ -2,6 +2,7 @@
 
 use super::named::Mention;
 use crate::message::Excerpt;
+use crate::text::counted;
 
 /// The most bytes of a mentioned file that are added to the prompt. Larger files have to be read in parts.
 const LIMIT: usize = 256 * 1024;
@@ -14,7 +15,8 @@ pub(super) fn cut(content: String, mention: &Mention, shown: String) -> Result<E
             let total = content.lines().count();
             if first as usize > total.max(1) {
                 return Err(format!(
-                    "`@{written}:{first}` is past the end: the file has {total} lines."
+                    "`@{written}:{first}` is past the end: the file has {}.",
+                    counted(total, "line")
                 ));
             }
             let n = (last - first + 1) as usize;

@@ -5,6 +5,7 @@ use crate::event::{End, HandOff, Post, Worker, WorkerId, WorkerRole};
 use crate::message::Origin;
 use crate::session::handoff::Report;
 use crate::session::say;
+use crate::text::counted;
 
 const COORDINATOR: &str = "The user chose coordinator mode: you hand work out and do none of it yourself. Your tools read \
     the project and begin workers, each with a context of its own. A worker knows nothing of this conversation and makes \
@@ -108,7 +109,7 @@ pub fn has_run_out(why: &End, requests: u32) -> bool {
 
 /// The sentence for the user at the end of a turn whose answers were held in vain.
 pub(super) fn answered_early(active: usize, given: usize) -> String {
-    let workers = |n: usize| if n == 1 { "1 worker".to_owned() } else { format!("{n} workers") };
+    let workers = |n: usize| counted(n, "worker");
     let early = match active {
         0 => "it had read all results of its workers.".to_owned(),
         n => format!("its workers were done. Caliban stopped {}.", workers(n)),

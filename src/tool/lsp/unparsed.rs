@@ -1,6 +1,7 @@
 //! The syntax errors that an edit adds to a file, in words.
 
 use super::question::Finding;
+use crate::text::counted;
 use crate::tool::{clip, path};
 use std::path::{Path, PathBuf};
 
@@ -30,9 +31,9 @@ impl Unparsed {
     pub fn say(&self, root: &Path) -> String {
         let shown = path::show(root, &self.path);
         let count = self.more as usize + self.errors.len();
-        let noun = if count == 1 { "error" } else { "errors" };
+        let errors = counted(count, "new syntax error");
         let head = format!(
-            "{shown} does not parse: {count} new syntax {noun}, according to Neovim's parser for {}. Correct the text, \
+            "{shown} does not parse: {errors}, according to Neovim's parser for {}. Correct the text, \
              unless this parser does not know the syntax.",
             clip::clean(&self.language)
         );

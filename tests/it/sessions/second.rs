@@ -353,3 +353,32 @@ fn a_queued_message_in_a_conversation_taken_over_is_not_called_queued() {
     first.wait_screen(":Caliban fork");
     assert!(!first.screen().contains("joins this turn"), "{}", first.screen());
 }
+
+/// On the commonest screens the question and what may be done then are whole.
+#[test]
+fn a_conversation_open_elsewhere_is_asked_about_on_small_screens() {
+    for (columns, lines) in [(60, 20), (80, 24)] {
+        let server = Server::start();
+        let setup = wide().anthropic(&server).file("a.txt", nine()).size(columns, lines);
+        let first = talked(&setup, &server, "one", "The first.");
+        let second = Nvim::start(&setup);
+        second.keys(":Caliban<CR>");
+        let packed = |text: &str| text.split_whitespace().collect::<String>();
+        let has =
+            |words: &'static str| move |it: &Nvim| packed(&it.screen()).contains(&packed(words));
+        for words in ["main is open in another Neovim", "1: ", "2: ", "3: "] {
+            second.wait(has(words), &format!("{words:?} at {columns}x{lines}"));
+        }
+        second.keys("1<CR>");
+        second.wait_session("main");
+        for words in [
+            "The first.",
+            "It is read-only here: /fork continues it in a copy.",
+            "Read only. /fork",
+        ] {
+            second.wait(has(words), &format!("{words:?} at {columns}x{lines}"));
+        }
+        second.quit_with(":qa!<CR>");
+        first.quit_with("<Esc>:qa!<CR>");
+    }
+}

@@ -70,7 +70,7 @@ local function counted(listing)
     counts.hunk, files = counts.hunk + n, files + math.min(n, 1)
   end
   local changes = require('caliban.review.whole_words').counted(counts)
-  return ('%s in %d file%s'):format(changes, files, files == 1 and '' or 's')
+  return ('%s in %s'):format(changes, require('caliban.editor.count').of(files, 'file'))
 end
 
 --- The number of pending hunks of a file.
@@ -123,7 +123,7 @@ local function beside_line(it)
     return undone(it)
   end
   local hunks = count_hunks(it)
-  local parts = hunks > 0 and { ('%d hunk%s'):format(hunks, hunks == 1 and '' or 's') } or {}
+  local parts = hunks > 0 and { require('caliban.editor.count').of(hunks, 'hunk') } or {}
   vim.list_extend(parts, require('caliban.review.verdict').words(it.r))
   return table.concat(parts, icon(' · '))
 end
