@@ -366,3 +366,18 @@ fn the_log_of_permissions_names_the_reason_of_each_decision() {
     "#]]
     .assert_debug_eq(&lines);
 }
+
+/// The file of these rules is read by the same rule by which it is written, whatever characters a command has.
+#[test]
+fn always_for_a_command_with_hidden_characters_holds_after_a_restart() {
+    for word in ["a\u{200f}b", "a\u{2028}b", "quote \" and \\ and `", "caf\u{e9}\u{ad}"] {
+        let scene = Scene::start(|it| it.file("scripts/test.sh", "echo \"$1\"\n").size(160, 40));
+        let command = format!("bash scripts/test.sh '{word}'");
+        let (said, was_asked) = call(&scene, "shell", run(&command), ":Caliban approve always<CR>");
+        assert!(was_asked && !said.contains("Not run"), "{said}");
+        let scene = restarted(scene);
+        let (again, was_asked) = call(&scene, "shell", run(&command), ONCE);
+        assert!(!was_asked && again == said, "{word:?}: {said} / {again}");
+        assert!(!scene.nvim.transcript().contains("cannot be used"), "{}", scene.nvim.transcript());
+    }
+}
