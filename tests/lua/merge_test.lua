@@ -274,6 +274,96 @@ local function written()
   eq(text(want), H.disk('f.txt'), 'on disk: ' .. story)
 end
 
+--- Few lines, so that texts by different hands have lines in common.
+local ALIKE = { '{', '}', '', 'a', 'b' }
+
+--- A text that somebody has made of another one.
+---@param lines string[]
+---@param own? string a line that is in no other text
+---@return string[]
+local function remade(lines, own)
+  local out = vim.list_slice(lines)
+  for _ = 1, math.random(1, 2) do
+    local at, kind = math.random(1, #out + 1), math.random(1, 3)
+    for _ = 1, kind ~= 1 and math.random(1, 2) or 0 do
+      table.remove(out, at)
+    end
+    for _ = 1, kind ~= 3 and math.random(1, 4) or 0 do
+      table.insert(out, math.min(at, #out + 1), ALIKE[math.random(#ALIKE)])
+    end
+  end
+  if own then
+    table.insert(out, math.random(1, #out + 1), own)
+  end
+  return out
+end
+
+--- A review in mode ask of texts with few distinct lines: if everything is rejected, the bytes that another program has
+--- written beside, in or away from the hunks stay, and so do the lines that the user has typed.
+local function alike()
+  local origin = {}
+  for n = 1, math.random(1, 9) do
+    origin[n] = ALIKE[math.random(#ALIKE)]
+  end
+  local models = remade(origin, math.random() < 0.5 and 'model' or nil)
+  local disk = remade(origin, math.random() < 0.5 and 'theirs' or nil)
+  if vim.deep_equal(origin, models) or text(disk):gsub('\n', '') == '' then
+    return
+  end
+  local story = vim.inspect({ base = origin, models = models, disk = disk })
+  H.fresh()
+  local path = H.write('f.txt', text(origin))
+  vim.cmd.edit(path)
+  H.propose({ H.proposal(path, origin, models) })
+  local file = require('caliban.editor.file')
+  local typed = {} ---@type string[]
+  for _ = 1, math.random(0, 1) do
+    local row = math.random(0, #models)
+    local is_inside = vim.iter(B.pending(0)):any(function(h)
+      return h.start < row and row < h.start + #h.added
+    end)
+    if not is_inside then
+      file.put(0, row, 0, { 'user' })
+      typed[1] = 'user'
+    end
+  end
+  H.settle()
+  local list = B.pending(0)
+  H.write('f.txt', text(disk))
+  vim.uv.fs_utime(path, os.time() + 9, os.time() + 9)
+  vim.cmd('silent doautocmd FocusGained')
+  H.settle()
+  ---@param lines string[]
+  local function theirs(lines)
+    return vim.tbl_filter(function(line)
+      return line ~= 'user'
+    end, lines)
+  end
+  local is_same = vim.iter(algebra.runs(origin, disk)):any(function(d)
+    local old = vim.list_slice(origin, d[1] + 1, d[1] + d[2])
+    local new = vim.list_slice(disk, d[3] + 1, d[3] + d[4])
+    return vim.iter(list):any(function(h)
+      return vim.deep_equal(h.removed, old) and vim.deep_equal(h.added, new)
+    end)
+  end)
+  local r = assert(B.of(api.nvim_get_current_buf()), story)
+  if is_same then
+    return
+  elseif not r.clash then
+    eq(disk, theirs(base()), 'the base: ' .. story .. vim.inspect({ file.lines(0), B.pending(0) }))
+  end
+  eq(#typed, #vim.tbl_filter(function(line)
+    return line == 'user'
+  end, file.lines(0)), 'typed: ' .. story)
+  local clash = r.clash
+  B.reject({ scope = 'file' })
+  H.settle()
+  eq(text(disk), H.disk('f.txt'), 'on disk: ' .. story)
+  if not clash then
+    eq(disk, theirs(file.lines(0)), 'the end: ' .. story)
+  end
+end
+
 ---@param review fun()
 local function check(review)
   for n = 1, REVIEWS do
@@ -287,6 +377,10 @@ end
 
 function T.changes_on_disk_beside_hunks_are_merged_and_none_is_lost_or_doubled()
   check(asked)
+end
+
+function T.bytes_that_another_program_has_written_stay_if_everything_is_rejected()
+  check(alike)
 end
 
 function T.hunks_that_another_program_has_thrown_away_on_disk_are_not_pending_any_more()

@@ -15,6 +15,7 @@ local unread = require('caliban.editor.unread')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 local versions = require('caliban.review.versions')
+local waiting = require('caliban.review.waiting')
 
 --- The buffer's text before the write that ends the review, because the write may close the buffer.
 local texts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
@@ -38,8 +39,7 @@ function M.origin(buf, text)
   if exists and not vim.bo[buf].modified then
     return text or file.text(buf)
   end
-  local disk = file.disk(buf)
-  return disk
+  return (file.disk(buf))
 end
 
 --- Whether a change on disk is a hunk that the user has rejected. If so, something wrote the buffer
@@ -115,8 +115,10 @@ end
 ---@return boolean? reworked whether lines of hunks are others now
 ---@return integer clashes the number of changes that conflict with changes of the buffer
 local function take(r, was, disk, by)
-  if not by and versions.are_followed(r) then
-    local done, reworked, clashes = versions.follow(r, was, disk, function(e, mine)
+  local follow = waiting.are_waiting(r, was) and waiting.follow
+    or versions.are_followed(r) and versions.follow
+  if not by and follow then
+    local done, reworked, clashes = follow(r, was, disk, function(e, mine)
       return was_rejected(r, e, mine)
     end)
     if not done then

@@ -1,7 +1,7 @@
 //! Files whose changes on disk were merged into their buffers: Neovim does not ask about these changes, and a question of
 //! Neovim's stops no command of the model's.
 
-use super::scene::{Scene, nine};
+use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
 use serde_json::json;
 
@@ -84,4 +84,44 @@ fn a_command_of_the_models_goes_on_while_neovim_asks_the_user() {
     scene.nvim.wait_screen(QUESTION);
     scene.nvim.keys("n<CR>");
     scene.wait_idle("Read.");
+}
+
+/// What another program adds beside the hunk has lines in common with those that the hunk replaces. Each row: the lines of
+/// the base, of which the model replaces some by others, and what the other program makes of the base.
+const BESIDE: [(&str, (&str, &str), &str); 5] = [
+    (
+        "}||int f1(int x)|{|  x++;|}|",
+        ("int f1(int x)|{|  x++;", "  model();"),
+        "}||int new(int x)|{|  return x;|}||int f1(int x)|{|  x++;|}|",
+    ),
+    (
+        "int f2()|{|}||int f3()|{|}|",
+        ("}||int f3", "}|// three|int f3"),
+        "int f2()|{|}||int new()|{|}||int f3()|{|}|",
+    ),
+    (
+        "int f1()|{|}||int f2()|{|  if (x)|",
+        ("int f2()|{|", "int f2()|"),
+        "int f1()|{|}||int f2()|{|int f2()|{|  if (x)|",
+    ),
+    ("l8|l9|l10|", ("l9|", ""), "l8|l9|l9|l10|"),
+    ("## A||text||## B|", ("text||## B", "text|## B"), "## A||text||new||## B|"),
+];
+
+#[test]
+fn the_bytes_that_another_program_has_written_beside_a_hunk_stay_if_it_is_rejected() {
+    for (base, (old, new), theirs) in BESIDE {
+        let [base, old, new, theirs] = [base, old, new, theirs].map(|it| it.replace('|', "\n"));
+        let scene = Scene::start(|it| it.file("a.txt", &base));
+        scene.nvim.keys(":edit a.txt<CR>");
+        scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[(&old, &new)])));
+        scene.wait_hunks(1);
+        change_on_disk(&scene, &theirs);
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys(":Caliban reject all<CR>");
+        scene.wait_idle("I see.");
+        assert_eq!(scene.on_disk("a.txt"), Some(theirs.clone()));
+        assert_eq!(scene.nvim.buffer("/a.txt") + "\n", theirs);
+        assert!(scene.answer(2, "e1").contains("rejected the change in a.txt: it is undone"));
+    }
 }
