@@ -156,8 +156,8 @@ fn expanded(tree: &dyn Tree, folder: &Path, glob: &str) -> Option<Vec<String>> {
     found.iter().all(|it| !it.contains('\u{fffd}')).then_some(found)
 }
 
-/// Whether a name may fit a part of a pattern. What is between brackets counts as any characters, because the part no
-/// longer tells which of its characters were quoted.
+/// Whether a name may fit a part of a pattern. What is between brackets counts as any characters, and a backslash as
+/// itself or nothing, because the part no longer tells which of its characters were quoted.
 pub(super) fn fits(part: &str, name: &str) -> bool {
     let (part, name): (Vec<char>, Vec<char>) = (part.chars().collect(), name.chars().collect());
     let last = part.iter().rposition(|it| *it == ']');
@@ -177,6 +177,7 @@ pub(super) fn fits(part: &str, name: &str) -> bool {
             .map(|from| match part[at] {
                 _ if is_any => fitting[from..].contains(&true),
                 '?' => fitting.get(from + 1) == Some(&true),
+                '\\' if fitting[from] => true,
                 it => name.get(from) == Some(&it) && fitting.get(from + 1) == Some(&true),
             })
             .collect();
@@ -204,12 +205,21 @@ mod tests {
             ("a]", "a]"),
             ("]*[", "]x["),
             ("x[ab][cd]*.t", "xacc.t"),
+            (r"\a", "a"),
+            (r"\\\a*\.md", "ab.md"),
+            (r"\a", r"\a"),
         ] {
             assert!(fits(part, name), "{part} {name}");
         }
-        for (part, name) in
-            [("?", ""), ("?", "ab"), ("*.md", "md"), ("a*", "ba"), ("x[ab]y", "xa"), ("a[", "ab")]
-        {
+        for (part, name) in [
+            ("?", ""),
+            ("?", "ab"),
+            ("*.md", "md"),
+            ("a*", "ba"),
+            ("x[ab]y", "xa"),
+            ("a[", "ab"),
+            (r"\a", "b"),
+        ] {
             assert!(!fits(part, name), "{part} {name}");
         }
     }

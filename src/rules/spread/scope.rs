@@ -45,6 +45,8 @@ struct Searcher {
     file_globs: &'static [(&'static str, &'static str, &'static str)],
     /// Options with which it prints only names or counts.
     is_silent: &'static [&'static str],
+    /// Options with which it prints lines all the same.
+    is_loud: &'static [&'static str],
 }
 
 const SEARCHERS: [Searcher; 3] = [
@@ -54,6 +56,7 @@ const SEARCHERS: [Searcher; 3] = [
         globs: &[("exclude-dir", "!", "/")],
         file_globs: &[("include", "", ""), ("exclude", "!", "")],
         is_silent: &["l", "L", "c", "q"],
+        is_loud: &[],
     },
     Searcher {
         names: &["rg"],
@@ -61,6 +64,8 @@ const SEARCHERS: [Searcher; 3] = [
         globs: &[("g", "", "")],
         file_globs: &[],
         is_silent: &["l", "files-without-match", "c", "count-matches", "q", "files", "type-list"],
+        // of `--json` and these, the last one holds
+        is_loud: &["json"],
     },
     Searcher {
         names: &["diff"],
@@ -69,6 +74,7 @@ const SEARCHERS: [Searcher; 3] = [
         globs: &[("x", "!", "")],
         file_globs: &[],
         is_silent: &["q"],
+        is_loud: &[],
     },
 ];
 
@@ -259,7 +265,7 @@ fn searched<'a>(searcher: &Searcher, simple: &'a Simple, name: &'a str) -> Optio
     let reads_folders = searcher.recurses.is_empty()
         || count(searcher.recurses) > 0
         || name != "diff" && options.iter().any(recurse);
-    if !reads_folders || count(searcher.is_silent) > 0 {
+    if !reads_folders || count(searcher.is_silent) > 0 && count(searcher.is_loud) == 0 {
         return None;
     }
     let values = |name: &str| -> Vec<&str> {
@@ -306,9 +312,16 @@ fn patterns(
         let (_, head, tail) = known.iter().find(|known| manner.is(it.0, known.0))?;
         Some(format!("{head}{}{tail}", it.1?.fixed()?))
     });
-    // of such patterns it is not known which files they fit
-    let is_open = options.iter().any(|it| manner.is(it.0, "glob-case-insensitive"));
-    if is_open { Vec::new() } else { of.collect() }
+    let (open, all): (Vec<String>, Vec<String>) = of.partition(|it| is_open(it));
+    // of such patterns it is not known which files they fit, so they leave nothing out
+    let is_open = options.iter().any(|it| manner.is(it.0, "glob-case-insensitive"))
+        || open.iter().any(|it| !it.starts_with('!'));
+    if is_open { Vec::new() } else { all }
+}
+
+/// Whether programs read a pattern in different ways: it has a quoted character or a class of characters by its name.
+fn is_open(pattern: &str) -> bool {
+    pattern.contains('\\') || ["[:", "[.", "[="].iter().any(|it| pattern.contains(it))
 }
 
 /// The patterns of files. If the first one leaves files out, those that fit none are read.
@@ -454,10 +467,12 @@ fn limited<'a>(source: Source, words: Vec<&'a str>, named: Vec<&'a str>) -> Scop
     let mut is_whole = false;
     for it in named {
         let left_out = [":!", ":^", ":(exclude)"].iter().find_map(|mark| it.strip_prefix(mark));
-        let is_pattern = it.contains(['*', '?', '[']);
+        let is_pattern = it.contains(['*', '?', '[', '\\']);
         match left_out {
+            // what is not known to fit is not left out
+            Some(it) if it.contains(['[', '\\']) => (),
             // git matches such a pattern from the start of the path, and its `*` also fits `/`
-            Some(it) if it.contains(['*', '?', '[']) => {
+            Some(it) if it.contains(['*', '?']) => {
                 scope.left_out.push(it.trim_start_matches("./"));
             }
             Some(it) => scope.globs.push(format!("!/{}", it.trim_start_matches("./"))),
