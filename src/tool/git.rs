@@ -41,11 +41,27 @@ use tokio::time::timeout;
 const FILTERS: &str = r"^filter\.";
 /// The most bytes of an error message that are read.
 const COMPLAINT: u64 = 4096;
-const SETTINGS: [&str; 4] = [
+/// Settings of each git that Caliban starts for itself: git runs none of the programs that a repository's configuration
+/// names, and leaves the settings of repositories inside of the repository alone. Drivers of diffs have names of the
+/// repository's own; `--no-ext-diff` and `--no-textconv` turn these off.
+const SETTINGS: [&str; 17] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
-    "safe.bareRepository=explicit",
+    "core.alternateRefsCommand=",
+    "core.askPass=",
+    "core.gitProxy=",
+    "core.pager=cat",
+    "core.sshCommand=false",
+    "credential.helper=",
+    "diff.submodule=short",
+    "gpg.program=false",
+    "gpg.openpgp.program=false",
+    "gpg.ssh.program=false",
+    "gpg.x509.program=false",
+    "log.showSignature=false",
     "protocol.allow=never",
+    "safe.bareRepository=explicit",
+    "submodule.recurse=false",
 ];
 
 /// Why git gave no output.

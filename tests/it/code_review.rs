@@ -359,6 +359,43 @@ fn slash_review_runs_no_command_that_is_configured_in_the_repository() {
     assert!(!pwn.exists());
 }
 
+/// A commit with this signature, on top of HEAD.
+fn signed(setup: &Setup, name: &str) -> String {
+    let script = format!(
+        "printf 'tree %s\\nparent %s\\nauthor a <a@b> 1600000000 +0000\\ncommitter a <a@b> 1600000000 +0000\\ngpgsig -----BEGIN {name}-----\\n \
+         \\n iQ==\\n =aaaa\\n -----END {name}-----\\n\\nsigned\\n' $(git rev-parse 'HEAD^{{tree}}') $(git rev-parse HEAD) \
+         | git hash-object -t commit -w --stdin"
+    );
+    let mut bash = std::process::Command::new("bash");
+    let made = bash.args(["-c", &script]).current_dir(setup.path("")).output().unwrap();
+    String::from_utf8(made.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn slash_review_of_a_signed_commit_runs_no_program_for_signatures() {
+    let server = Server::start();
+    let setup = repository().anthropic(&server);
+    let pwn = setup.dir().join("PWN");
+    let run = setup.path("evil.sh");
+    fs::write(&run, format!("#!/bin/sh\ntouch {}\nexit 1\n", pwn.display())).unwrap();
+    fs::set_permissions(&run, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    git(&setup, &["config", "log.showSignature", "true"]);
+    for name in ["gpg.program", "gpg.openpgp.program", "gpg.x509.program", "gpg.ssh.program"] {
+        git(&setup, &["config", name, "./evil.sh"]);
+    }
+    let all = ["PGP SIGNATURE", "SSH SIGNATURE", "SIGNED MESSAGE"].map(|it| signed(&setup, it));
+    let nvim = Nvim::start(&setup);
+    for it in &all {
+        git(&setup, &["update-ref", "-m", "commit: signed", "HEAD", it]);
+        assert!(!pwn.exists());
+        review(&nvim, &server, &format!("/review {it}"));
+        assert!(!pwn.exists(), "{it}");
+    }
+    // git itself does run it
+    let _ = std::process::Command::new("git").arg("show").current_dir(setup.path("")).output();
+    assert!(pwn.exists());
+}
+
 /// If the index contains a repository inside of the project, git looks for changes in that repository and runs its
 /// filters.
 #[test]
