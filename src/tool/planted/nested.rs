@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The most repositories that are looked at.
-const MOST: usize = 200;
+/// The most repositories that are looked at. If there are more, commands are not run.
+const MOST: usize = 500;
 
 #[derive(Clone, Default)]
 pub(in crate::tool) struct Nested {
@@ -48,7 +48,13 @@ impl Nested {
         let mut all = vec![top.to_owned()];
         all.extend(self.trees.iter().cloned());
         let mut at = 0;
-        while let Some(tree) = all.get(at).cloned().filter(|_| at < MOST) {
+        while let Some(tree) = all.get(at).cloned() {
+            if at == MOST {
+                return Err(format!(
+                    "there are more than {MOST} repositories in the project, such as {}",
+                    tree.display().to_string().escape_debug()
+                ));
+            }
             at += 1;
             let Some(git) = folder_of(&tree) else { continue };
             bounded::stalled([&git, &common_of(&git)]).map_or(Ok(()), Err)?;
@@ -86,7 +92,7 @@ impl Nested {
         if !index.symlink_metadata().is_ok_and(|it| it.is_file()) {
             return Ok(Vec::new());
         }
-        let stamp = disk::stamp(index);
+        let stamp = stamp(index);
         if let Some((_, links)) = self.read.get(index).filter(|it| it.0 == stamp) {
             return Ok(links.clone());
         }
@@ -94,6 +100,20 @@ impl Nested {
         self.read.insert(index.to_owned(), (stamp, links.clone()));
         Ok(links)
     }
+}
+
+/// The stamp of an index and of the files with which git shares its parts. Git does not check the content of these.
+fn stamp(index: &Path) -> Stamp {
+    let folder = index.parent().unwrap_or(index);
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_shared = |it: &PathBuf| {
+        it.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b"sharedindex."))
+    };
+    let mut shared: Vec<PathBuf> = entries.map(|it| it.path()).filter(is_shared).collect();
+    shared.sort();
+    let all = [index.to_owned()].into_iter().chain(shared);
+    let stamps = all.map(|it| format!("{} {:?}", it.display(), disk::stamp(&it)));
+    Stamp::Disk(stamps.collect::<Vec<_>>().join("\n"))
 }
 
 /// Whether git takes a folder itself for a repository.
@@ -110,4 +130,68 @@ fn worktrees(git: &Path) -> Vec<PathBuf> {
         mark.parent()?.canonicalize().ok()
     };
     all.filter_map(tree).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    fn git(root: &Path, words: &str, input: &str) {
+        let mut command = Command::new("git");
+        command.current_dir(root).args(words.split(' ')).stdin(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success(), "{words}");
+    }
+
+    fn repository() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        git(&root, "init -q", "");
+        (dir, root)
+    }
+
+    fn look(nested: &mut Nested, root: &Path) -> Result<(), String> {
+        nested.look(root, root, &root.join(".git"))
+    }
+
+    const ID: &str = "1234567890123456789012345678901234567890";
+
+    #[test]
+    fn more_repositories_than_can_be_looked_at_are_an_error() {
+        let (_dir, root) = repository();
+        let lines: Vec<String> = (1..MOST).map(|it| format!("160000 {ID} 0\tr{it}\n")).collect();
+        git(&root, "update-index --index-info", &lines.concat());
+        assert_eq!(look(&mut Nested::default(), &root), Ok(()));
+        git(&root, "update-index --index-info", &format!("160000 {ID} 0\tlast\n"));
+        let said = look(&mut Nested::default(), &root).unwrap_err();
+        assert!(said.starts_with("there are more than 500 repositories in the project"), "{said}");
+    }
+
+    /// A command can change the shared part of an index in its place, and git does not notice.
+    #[test]
+    fn a_repository_that_the_shared_part_of_an_index_gets_later_is_found() {
+        let (_dir, root) = repository();
+        fs::write(root.join("zz"), "x").unwrap();
+        git(&root, "update-index --split-index --add zz", "");
+        let mut nested = Nested::default();
+        look(&mut nested, &root).unwrap();
+        assert_eq!(nested.trees(), [""; 0].map(PathBuf::from));
+        fs::remove_file(root.join("zz")).unwrap();
+        fs::create_dir(root.join("zz")).unwrap();
+        git(&root.join("zz"), "init -q", "");
+        let entries = fs::read_dir(root.join(".git")).unwrap().map(|it| it.unwrap().path());
+        let is_shared = |it: &PathBuf| it.display().to_string().contains("/sharedindex.");
+        let shared: Vec<PathBuf> = entries.filter(is_shared).collect();
+        let has_entry = |it: &&PathBuf| fs::read(it).unwrap().windows(3).any(|it| it == b"zz\0");
+        let shared = shared.iter().find(has_entry).unwrap();
+        let mut bytes = fs::read(shared).unwrap();
+        let path = bytes.windows(3).position(|it| it == b"zz\0").unwrap();
+        // the mode of an entry is 38 bytes before its path: that of a commit
+        bytes[path - 38..path - 34].copy_from_slice(&0xE000_u32.to_be_bytes());
+        fs::write(shared, bytes).unwrap();
+        look(&mut nested, &root).unwrap();
+        assert_eq!(nested.trees(), [root.join("zz")]);
+    }
 }
