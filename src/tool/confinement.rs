@@ -111,13 +111,17 @@ impl Confinement {
 
     /// Whether commands run in a complete sandbox, which protects files and has no network. False until `probe` has
     /// finished. False too if a command could replace the repository's folder, because this folder is a link, and if all
-    /// files of the project run when a shell or the like starts.
+    /// files of the project run when a shell or the like starts, and if the project holds what the sandbox hides from commands
+    /// elsewhere: the home folder, or Caliban's own files.
     pub fn contains(&self, root: &Path) -> bool {
         let is_full = self.strength.get() == Some(&Some(Strength::Full));
         let is_link = |it: &str| root.join(it).is_symlink();
         let is_replaceable = [".git", ".git/config", ".git/hooks"].iter().any(|it| is_link(it));
-        let is_within = || dirs::home_dir().is_some_and(|home| is_within(root, &home));
-        let is_start = *self.is_start.get_or_init(is_within);
+        let home = dirs::home_dir();
+        let of_home =
+            || home.as_ref().is_some_and(|it| it.starts_with(root) || is_within(root, it));
+        let of_caliban = || self.private.iter().any(|it| it.starts_with(root));
+        let is_start = *self.is_start.get_or_init(|| of_home() || of_caliban());
         self.settings.is_on && is_full && !self.settings.network && !is_replaceable && !is_start
     }
 
