@@ -224,7 +224,7 @@ fn outside(call: &ToolCall) -> Option<&str> {
 /// The line under an opened call that says why the command runs outside of the sandbox.
 pub(super) fn why_outside(tool: &Tool) -> Option<String> {
     let why = outside(tool.call.as_ref()?)?;
-    Some(format!("outside of the sandbox: {}", flat(&clean(why))))
+    Some(format!("outside of the sandbox: {}", flat(why)))
 }
 
 /// The files of a call of `edit` whose edits name them; `None` for any other call.

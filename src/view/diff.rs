@@ -1,6 +1,6 @@
 //! The diffs under an opened edit: their lines, and the numbers and signs of these lines as data for the editor.
 
-use super::lines::{Shown, clean};
+use super::lines::{Shown, spelled};
 use super::tool::Tool;
 use crate::message::{Builtin, DiffHunk, FileDiff, Input, Kind, ToolCall};
 use crate::text::unseen;
@@ -53,7 +53,7 @@ pub(super) fn shown(tool: &Tool, above: usize) -> (Vec<String>, Vec<DiffRows>) {
             let signs = hunk.lines.iter().filter_map(|it| it.chars().next()).collect();
             let (path, old, new) = (file.path.clone(), hunk.old, hunk.new);
             rows.push(DiffRows { path, at, old, new, signs });
-            lines.extend(hunk.lines.iter().map(|it| clean(it)));
+            lines.extend(hunk.lines.iter().map(|it| spelled(it)));
         }
         if file.more > 0 {
             lines.push(format!("… {} more lines", file.more));

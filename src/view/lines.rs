@@ -46,6 +46,24 @@ pub fn clean(text: &str) -> String {
     out
 }
 
+/// A text of the model's that may be run: like `clean`, but escape sequences and control characters are spelt out, because
+/// what a sequence encloses is run like the rest.
+pub(super) fn spelled(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            '\r' if chars.peek() == Some(&'\n') => (),
+            _ if c.is_control() || unseen::is_marked(c, out.chars().next_back()) => {
+                unseen::spell(&mut out, c);
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 /// Like `clean`, for a text that arrives in pieces. If a piece ends within an escape sequence, the beginning of the
 /// sequence is kept in `unfinished`.
 pub(super) fn push_clean(out: &mut String, text: &str, unfinished: &mut String) {
@@ -254,7 +272,7 @@ pub(super) fn time(ms: u64) -> String {
 }
 
 pub(super) fn flat(text: &str) -> String {
-    clean(text).replace('\n', "⏎").replace('\t', " ")
+    spelled(text).replace('\n', "⏎").replace('\t', " ")
 }
 
 /// A text that somebody else wrote, in one line, with Caliban's signs for the ends of lines and for what is left out.
@@ -268,10 +286,10 @@ pub(super) struct Shown {
 impl Shown {
     /// The beginning of a text that may be very long.
     pub(super) fn of(text: &str, limit: usize) -> Shown {
-        // Escape sequences are not shown and may be many times longer than the shown text.
-        let end = text.char_indices().nth(20 * limit).map_or(text.len(), |(at, _)| at);
+        // a return before the end of a line is not shown
+        let end = text.char_indices().nth(2 * limit).map_or(text.len(), |(at, _)| at);
         let mut shown = Shown::default();
-        for (n, c) in clean(&text[..end]).chars().enumerate() {
+        for (n, c) in spelled(&text[..end]).chars().enumerate() {
             match c {
                 _ if n == limit => return shown.and(MORE),
                 '\n' => shown = shown.and("⏎"),

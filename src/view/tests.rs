@@ -304,6 +304,26 @@ fn a_failed_reply_is_replaced_by_the_reply_of_its_retry() {
 }
 
 /// Every text that can come from outside contains control characters here.
+/// A sequence in a command encloses text that is run like the rest.
+#[test]
+fn escape_sequences_in_what_the_model_calls_are_spelt_out() {
+    for (begin, end) in [
+        ("\x1b_", "\x1b\\"),
+        ("\x1b]0;", "\x07"),
+        ("\x1bP", "\x1b\\"),
+        ("\u{9b}", "m"),
+        ("\x1b[", "m"),
+    ] {
+        let command = format!("x='{begin}'; touch hidden; y='{end}'; ls");
+        let mut view = view_of(&[
+            prompted("go"),
+            replied(vec![Part::Call(call("c1", "shell", json!({ "command": command })))]),
+        ]);
+        let shown = shown(&mut view);
+        assert!(shown.contains("touch hidden") && shown.contains("[U+00"), "{shown}");
+    }
+}
+
 #[test]
 fn control_characters_are_never_painted() {
     let evil = "a\x1b[31mb\r\nc\0d\u{7f}\u{9b}\u{85}e\tf\x08\x0c";
