@@ -110,6 +110,7 @@ end
 ---@return caliban.Filter[]? steps
 ---@return string? why they cannot be used
 local function of_conform(buf)
+  require('caliban.editor.modules').keep_out()
   local there, conform = pcall(require, 'conform')
   if not there then
     return nil

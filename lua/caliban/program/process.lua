@@ -141,6 +141,7 @@ end
 --- Starts the program unless it runs.
 ---@return boolean running, string? why the program does not run
 function M.start()
+  require('caliban.editor.modules').keep_out()
   if link.job or link.leaving then
     return true
   end

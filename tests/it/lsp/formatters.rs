@@ -325,3 +325,19 @@ fn a_stop_ends_the_formatter() {
     scene.wait_idle("Stopped.");
     scene.nvim.wait(|_| !runs(&["sleep", &seconds]), "its end");
 }
+
+/// `require` would load such a file from the project.
+#[test]
+fn no_plugin_is_loaded_from_the_project() {
+    let ran = "ran = (ran or '') .. ... return {}";
+    let scene =
+        Scene::start(|it| it.file("a.txt", TEXT).file("conform.lua", ran).file("cmp.lua", ran));
+    option(&scene, "cat");
+    scene.ask(Reply::new().call("f1", "format", file()));
+    scene.nvim.wait_question();
+    scene.nvim.lua("pcall(require, 'cmp')", &[]);
+    assert_eq!(scene.nvim.lua_json("return ran or ''"), json!(""));
+    scene.server.reply(Reply::said("Well."));
+    scene.nvim.keys(":Caliban deny<CR>");
+    scene.wait_idle("Well.");
+}
