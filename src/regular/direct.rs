@@ -1,6 +1,10 @@
 //! Uses files by paths without symbolic links. A path that was resolved and checked is used only as long as it has no
 //! link: a process that puts a link into the path after the check gets an error, and never another file.
 
+mod replacing;
+
+pub use replacing::Replacing;
+
 use super::{ODD, check};
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, mkdirat, openat, renameat, statat, unlinkat,

@@ -6,13 +6,12 @@ use super::workspace::{Arrival, Comment, LIMIT, Source, Stamp, Unreadable, Works
 use crate::edit::{Misfit, Proposal, Whole};
 use crate::event::TurnId;
 use crate::message::CallId;
-use crate::regular::direct;
+use crate::regular::direct::{self, Replacing};
 use crate::text::{Text, Undecodable, cause, reviewed_hunks};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -177,8 +176,16 @@ fn enter(disk: &Disk, proposal: &Proposal) -> Arrival {
     let path = &proposal.path;
     let (written, hunks) = match &proposal.whole {
         None => {
-            let write = |mut it: File| it.write_all(&proposal.after.encode());
-            (direct::create(path).and_then(write), reviewed_hunks(&now, &proposal.after).len())
+            let bytes = proposal.after.encode();
+            let ready = match Replacing::begin(path, &bytes) {
+                Ok(ready) => ready,
+                Err(fault) => return refused(cause(&fault)),
+            };
+            // another program may have written the file meanwhile
+            if let Err(arrival) = check(disk, proposal) {
+                return arrival;
+            }
+            (ready.finish(), reviewed_hunks(&now, &proposal.after).len())
         }
         Some(Whole::Delete) => (direct::remove(path), 0),
         Some(Whole::Rename { to }) => (direct::rename(path, to), 0),

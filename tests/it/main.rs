@@ -43,6 +43,7 @@ mod floods;
 mod follow;
 mod forged;
 mod formats;
+mod full_disk;
 mod given;
 mod globs;
 mod grants;
