@@ -362,8 +362,8 @@ fn slash_review_runs_no_command_that_is_configured_in_the_repository() {
 /// A commit with this signature, on top of HEAD.
 fn signed(setup: &Setup, name: &str) -> String {
     let script = format!(
-        "printf 'tree %s\\nparent %s\\nauthor a <a@b> 1600000000 +0000\\ncommitter a <a@b> 1600000000 +0000\\ngpgsig -----BEGIN {name}-----\\n \
-         \\n iQ==\\n =aaaa\\n -----END {name}-----\\n\\nsigned\\n' $(git rev-parse 'HEAD^{{tree}}') $(git rev-parse HEAD) \
+        "echo {name} > s.txt; git add s.txt; printf 'tree %s\\nparent %s\\nauthor a <a@b> 1600000000 +0000\\ncommitter a <a@b> 1600000000 +0000\\ngpgsig -----BEGIN {name}-----\\n \
+         \\n iQ==\\n =aaaa\\n -----END {name}-----\\n\\nsigned\\n' $(git write-tree) $(git rev-parse HEAD) \
          | git hash-object -t commit -w --stdin"
     );
     let mut bash = std::process::Command::new("bash");
