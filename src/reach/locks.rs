@@ -182,15 +182,15 @@ impl Locks {
         if matches!(parts, [only] if only == BARE) {
             return Some(Lock::Whole(BARE_WHY));
         }
-        if parts.last().is_some_and(|it| is_taken_back(it)) {
-            return None;
-        }
+        let is_taken = parts.last().is_some_and(|it| is_taken_back(it));
         let parts: Vec<String> = parts.iter().map(|it| folded(it)).collect();
         let first = parts.first().map_or("", |it| it);
         let begun = self.index.get(first).map(|at| &self.all[at]);
         let begun = begun.filter(|it| it.pattern.len() >= parts.len() && it.fits(&parts));
         let is_whole = |it: &Locked| it.pattern.len() == parts.len();
         let locks = begun.map(|it| if is_whole(it) { Lock::Whole(it.why) } else { Lock::Above });
+        // a folder with such a name may hold locked paths, as any other
+        let locks = locks.filter(|it| !is_taken || *it == Lock::Above);
         locks.min_by_key(|it| *it == Lock::Above)
     }
 
@@ -228,6 +228,15 @@ impl Default for Locks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_with_the_name_of_a_file_that_was_taken_back_may_hold_locked_paths() {
+        let locks = Locks::new();
+        let find = |path: &str| locks.find(&path.split('/').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(find(".git/worktrees/w.refused"), Some(Lock::Above));
+        assert!(matches!(find(".git/worktrees/w.refused/config.worktree"), Some(Lock::Whole(_))));
+        assert_eq!(find(".git/worktrees/w/config.worktree.refused-2"), None);
+    }
 
     const LOCKED: &[&str] = &[
         ".envrc",

@@ -71,7 +71,7 @@ pub(super) const ROWS: &[Row] = &[
         ".env*", "*.env", ".dev.vars*", "local.settings.json", ".renviron",
     ]),
     ask("holds keys", &[
-        "*.pem", "*.key", "*.p12", "*.pfx", "*.p8", "*.jks", "*.keystore", "*.agekey", "age/keys.txt", "*.ovpn",
+        "*.pem", "*.key", "~/.chef", "~/.task", "~/.age", ".config/chezmoi/key.txt", ".vagrant.d/insecure_private_key", "*.p12", "*.pfx", "*.p8", "*.jks", "*.keystore", "*.agekey", "age/keys.txt", "*.ovpn",
         ".gnupg", "/etc/wireguard", ".pki",
     ]),
     ask("holds passwords", &[
@@ -119,10 +119,12 @@ pub(super) const ROWS: &[Row] = &[
         ".config/borg", ".config/rustic", ".config/kopia", ".duply", ".ngrok2", ".config/ngrok", ".config/cloudflare",
         "~/.wrangler", ".ossutilconfig", ".tccli", ".config/spaces", ".config/jfrog", ".jfrog", ".config/render",
         "~/.render", ".oci-cli", ".config/hcp", ".config/buildkite", ".bk.yaml", ".modal.toml", ".config/modal",
-        ".config/datadog", ".dogrc", ".newrelic", ".config/newrelic", ".akamai-cli", ".edgerc", ".config/fastly", ".docker/config.json", ".dockercfg", "containers/auth.json",
+        ".config/goreleaser", ".config/openstack", ".config/planetscale", ".config/turso", ".config/circleci", ".duckdb",
+        ".config/dbt", ".wakatime.cfg", ".config/onedrive", ".config/nix", ".config/datadog", ".dogrc", ".newrelic", ".config/newrelic", ".akamai-cli", ".edgerc", ".config/fastly", ".docker/config.json", ".dockercfg", "containers/auth.json",
     ]),
     ask("holds a login to a server", &[
-        ".netrc", "_netrc", ".authinfo*", ".git-credentials", ".config/git/credentials", ".config/gh",
+        ".netrc", ".netrc.gpg", "_netrc", ".config/forgejo-cli", ".local/share/forgejo-cli", ".x11vnc",
+        ".local/share/jupyter/runtime", ".offlineimap.py", ".authinfo*", ".git-credentials", ".config/git/credentials", ".config/gh",
         ".config/glab-cli", ".config/hub", ".subversion/auth", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf",
         ".msmtprc", ".config/msmtp", ".esmtprc", ".fetchmailrc", ".getmail", ".mbsyncrc", ".config/isyncrc", ".muttrc",
         "~/.mutt", ".config/mutt", ".config/neomutt", ".config/aerc", ".config/himalaya", ".offlineimaprc",
@@ -148,6 +150,7 @@ pub(super) const ROWS: &[Row] = &[
         ".claude/.credentials.json", ".claude.json", ".codex/auth.json", "opencode/auth.json", ".gemini/oauth_creds.json", ".config/github-copilot",
         "io.datasette.llm/keys.json", ".aider.conf.yml", ".config/openai", ".config/anthropic", ".codeium", ".config/codeium",
         ".supermaven", ".config/aichat", ".mcp-auth", ".qwen/oauth_creds.json", ".config/mods", ".config/shell_gpt",
+        "~/.continue", ".config/cursor/auth.json", ".config/codex", ".factory/auth.json", "~/.cline", ".local/share/amazon-q",
         ".config/fabric", ".config/TabNine", ".config/crush", ".config/amp", ".openai", ".anthropic", "~/.grok",
     ]),
     ask("holds conversations with another agent", &[
@@ -157,7 +160,8 @@ pub(super) const ROWS: &[Row] = &[
     ]),
     ask("holds logins of a browser, of mail or of chats", &[
         ".mozilla", ".librewolf", ".zen", ".thunderbird", ".config/google-chrome*", ".config/chromium",
-        ".config/BraveSoftware", ".config/microsoft-edge*", ".config/opera*", ".config/vivaldi*", "snap/firefox",
+        ".config/thorium", ".config/net.imput.helium", ".config/element-desktop", ".cache/mozilla", ".cache/chromium",
+        ".cache/google-chrome", "~/Mail", "~/Maildir", "~/.mail", ".config/BraveSoftware", ".config/microsoft-edge*", ".config/opera*", ".config/vivaldi*", "snap/firefox",
         "snap/chromium", ".var/app", "Application Support/Google", "Application Support/Chromium",
         "Application Support/Firefox", "Application Support/BraveSoftware", "Application Support/Microsoft Edge",
         "Application Support/Arc", "Library/Safari", "Library/Cookies", "Library/Mail", "Library/Messages",
@@ -171,7 +175,7 @@ pub(super) const ROWS: &[Row] = &[
         ".config/tutanota*", ".config/Zulip", ".config/Rocket.Chat", ".config/WhatsApp*", ".local/share/kactivitymanagerd",
     ]),
     ask("holds what was typed in a shell or an editor", &[
-        ".*_history", ".zhistory", ".histfile", "fish_history", ".local/share/atuin", "ConsoleHost_history.txt",
+        ".*_history", "mongosh_repl_history", "psysh_history", ".dbshell", "~/.local/share/Trash", ".zhistory", ".histfile", "fish_history", ".local/share/atuin", "ConsoleHost_history.txt",
         ".lesshst", ".viminfo", ".netrwhist", ".local/state/nvim", "nvim/shada", ".local/state/bash", ".local/state/zsh",
         ".local/share/zsh/history", ".local/share/nu", ".config/nushell/history*", ".zsh_sessions", ".bash_sessions",
         ".local/share/mc/history",

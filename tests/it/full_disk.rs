@@ -1,10 +1,10 @@
 //! A run on a disk that gets full: a file that cannot be written whole stays as it was.
 
 use crate::kit::reply::Reply;
+use crate::kit::sandbox::is_full;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use crate::run::Ran;
-use crate::kit::sandbox::is_full;
 use serde_json::json;
 use std::process::Command;
 

@@ -15,9 +15,6 @@ use std::process::Output;
 const FIRST: usize = 2_000;
 /// The beginning of the names of references by which git reads other objects.
 pub(in crate::tool) const REPLACED: &str = "refs/replace/";
-/// The most levels of folders with references.
-const LEVELS: u32 = 12;
-
 /// What is known of the commits of a repository.
 #[derive(Clone, Default)]
 pub(in crate::tool) struct Brought {
@@ -27,6 +24,8 @@ pub(in crate::tool) struct Brought {
     replaced: BTreeSet<String>,
     /// The commits and trees that were looked at.
     seen: BTreeSet<String>,
+    /// Those of which git does not have all objects, so that more may be seen in them later.
+    partial: BTreeSet<String>,
     /// The tree with which others are compared.
     base: Option<String>,
     /// The folders, relative to the top of a working tree.
@@ -41,7 +40,7 @@ impl Brought {
         tree: &Path,
         common: &Path,
     ) -> io::Result<&BTreeSet<PathBuf>> {
-        let marks = marks(common);
+        let marks = marks(common, !self.partial.is_empty());
         if marks != self.marks {
             self.look(tree, common)?;
             self.marks = marks;
@@ -52,7 +51,13 @@ impl Brought {
     fn look(&mut self, tree: &Path, common: &Path) -> io::Result<()> {
         let is_first = self.marks.is_empty();
         let list = ["for-each-ref", "--sort=-committerdate", "--format=%(objectname) %(refname)"];
-        let listed = output(tree, &list, "")?;
+        let sorted = asked(tree, &list, "")?;
+        // git does not sort references of which it does not have the commit
+        let listed = if sorted.status.success() {
+            sorted.stdout
+        } else {
+            output(tree, &[list[0], list[2]], "")?
+        };
         let listed = String::from_utf8_lossy(&listed);
         let references = || listed.lines().filter_map(|it| it.split_once(' '));
         let replaced = references().filter(|it| it.1.starts_with(REPLACED));
@@ -74,7 +79,9 @@ impl Brought {
             tips.extend(visited);
         }
         let old: Vec<String> = self.seen.iter().cloned().collect();
+        let partial = std::mem::take(&mut self.partial);
         tips.retain(|it| self.seen.insert(it.clone()));
+        tips.extend(partial);
         if tips.is_empty() {
             return Ok(());
         }
@@ -87,8 +94,14 @@ impl Brought {
         let wanted: String = tips.iter().flat_map(|it| [it, "^{tree}\n"]).collect();
         let listed = output(tree, &["cat-file", "--batch-check"], &wanted)?;
         let listed = String::from_utf8_lossy(&listed);
-        let trees = listed.lines().filter_map(|it| it.split_once(" tree ").map(|it| it.0));
-        let mut new: BTreeSet<&str> = trees.collect();
+        let mut new: BTreeSet<&str> = BTreeSet::new();
+        for (tip, it) in tips.iter().zip(listed.lines()) {
+            match it.split_once(" tree ") {
+                Some((id, _)) => drop(new.insert(id)),
+                None if is_whole_id(tip) => drop(self.partial.insert(tip.clone())),
+                None => (),
+            }
+        }
         new.retain(|it| self.seen.insert((*it).to_owned()));
         if self.base.is_none()
             && let Some(first) = new.pop_first()
@@ -101,7 +114,12 @@ impl Brought {
         let pairs: Vec<String> = new.iter().map(|it| format!("{base} {it}\n")).collect();
         let compare =
             ["diff-tree", "--stdin", "-r", "-z", "--no-renames", "--ignore-submodules=none"];
-        each(tree, &compare, &pairs, "", &mut self.links)
+        let failed = each(tree, &compare, &pairs, "", &mut self.links)?;
+        for it in failed.iter().filter_map(|it| it.split_whitespace().last()) {
+            self.seen.remove(it);
+            self.partial.insert(it.to_owned());
+        }
+        Ok(())
     }
 
     /// Adds the folders in commits between these and those that were looked at before.
@@ -122,31 +140,38 @@ impl Brought {
         ];
         let new: Vec<String> = tips.iter().map(|it| format!("{it}\n")).collect();
         let left_out: String = old.iter().flat_map(|it| ["^", it, "\n"]).collect();
-        each(tree, &log, &new, &left_out, &mut self.links)
+        let failed = each(tree, &log, &new, &left_out, &mut self.links)?;
+        let failed = failed.iter().map(|it| it.trim()).filter(|it| is_whole_id(it));
+        self.partial.extend(failed.map(str::to_owned));
+        Ok(())
     }
 }
 
 /// Adds the folders that git lists for these lines of its input. If git ends with an error, because a command has broken
-/// an object, it gets the lines in smaller parts: the others count nevertheless.
+/// an object, it gets the lines in smaller parts: the others count nevertheless. Returns the lines with which git failed.
 fn each(
     tree: &Path,
     arguments: &[&str],
     lines: &[String],
     rest: &str,
     links: &mut BTreeSet<PathBuf>,
-) -> io::Result<()> {
+) -> io::Result<Vec<String>> {
     let done = match asked(tree, arguments, &(lines.concat() + rest)) {
         Ok(done) => done,
         Err(fault) if fault.kind() == ErrorKind::TimedOut => return Err(fault),
-        Err(_) => return Ok(()),
+        Err(_) => return Ok(lines.to_vec()),
     };
     links.extend(changed(&done.stdout));
-    if !done.status.success() && lines.len() > 1 {
-        let (one, other) = lines.split_at(lines.len() / 2);
-        each(tree, arguments, one, rest, links)?;
-        each(tree, arguments, other, rest, links)?;
+    if done.status.success() {
+        return Ok(Vec::new());
     }
-    Ok(())
+    if lines.len() < 2 {
+        return Ok(lines.to_vec());
+    }
+    let (one, other) = lines.split_at(lines.len() / 2);
+    let mut failed = each(tree, arguments, one, rest, links)?;
+    failed.extend(each(tree, arguments, other, rest, links)?);
+    Ok(failed)
 }
 
 /// What git says to this input.
@@ -183,23 +208,34 @@ fn changed(listed: &[u8]) -> Vec<PathBuf> {
     all
 }
 
-/// What tells whether the references of a repository, or what git keeps of work that is not done, have changed.
-fn marks(common: &Path) -> BTreeMap<PathBuf, String> {
+/// What tells whether the references of a repository, or what git keeps of work that is not done, have changed; also
+/// whether it has new objects if `with_objects`.
+fn marks(common: &Path, with_objects: bool) -> BTreeMap<PathBuf, String> {
     let mut marks = BTreeMap::new();
-    below(&common.join("refs"), LEVELS, &mut marks);
+    below(&common.join("refs"), &mut marks);
+    if with_objects {
+        let objects = common.join("objects");
+        let folders = fs::read_dir(&objects).into_iter().flatten().flatten().map(|it| it.path());
+        let all = folders.chain([objects.join("info/alternates")]);
+        marks.extend(all.map(|it| (stamp(&it), it)).map(|(stamp, it)| (it, stamp)));
+    }
     let others = ["packed-refs", "reftable/tables.list", "logs/HEAD", "logs/refs/stash"];
     let others = others.map(|it| common.join(it)).into_iter().chain(files(common));
     marks.extend(others.map(|it| (stamp(&it), it)).map(|(stamp, it)| (it, stamp)));
     marks
 }
 
-fn below(folder: &Path, levels: u32, marks: &mut BTreeMap<PathBuf, String>) {
-    for it in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = it.path();
-        match it.file_type() {
-            Ok(kind) if kind.is_dir() && levels > 0 => below(&path, levels - 1, marks),
-            Ok(kind) if kind.is_file() => drop(marks.insert(path.clone(), stamp(&path))),
-            _ => (),
+/// Adds the stamps of all files below a folder.
+fn below(folder: &Path, marks: &mut BTreeMap<PathBuf, String>) {
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for it in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = it.path();
+            match it.file_type() {
+                Ok(kind) if kind.is_dir() => open.push(path),
+                Ok(kind) if kind.is_file() => drop(marks.insert(path.clone(), stamp(&path))),
+                _ => (),
+            }
         }
     }
 }
@@ -239,11 +275,16 @@ pub(super) fn noted(common: &Path) -> BTreeSet<String> {
         all.extend(files(&it));
         all.push(it.join("HEAD"));
         let mut logs = BTreeMap::new();
-        below(&it.join("logs"), LEVELS, &mut logs);
+        below(&it.join("logs"), &mut logs);
         let remotes = it.join("logs/refs/remotes");
         all.extend(logs.into_keys().filter(|it| !it.starts_with(&remotes)));
     }
     all.iter().flat_map(|it| words(it)).collect()
+}
+
+/// Whether a word is the whole name of an object.
+fn is_whole_id(word: &str) -> bool {
+    matches!(word.len(), 40 | 64) && word.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
 /// The words of a file that may be names of commits.

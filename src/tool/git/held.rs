@@ -110,8 +110,8 @@ impl Baseline {
             let name = name.strip_prefix("refs/heads/").unwrap_or(name);
             names.entry(id).or_insert(name.to_owned());
         }
-        let commits = self.new_commits(store, &names).await?;
-        let is_cut = commits.len() > COMMITS;
+        let (commits, are_all) = self.new_commits(store, &names).await?;
+        let is_cut = commits.len() > COMMITS || !are_all;
         // first those that have a name of their own
         let (named, others): (Vec<_>, Vec<_>) =
             commits.into_iter().take(COMMITS).partition(|it| names.contains_key(it));
@@ -122,12 +122,13 @@ impl Baseline {
         Some((contents, is_cut || !is_whole))
     }
 
-    /// The commits that references and git's notes name, and those between them and the ones of that time.
+    /// The commits that references and git's notes name, and those between them and the ones of that time. Also whether git
+    /// has all objects of the references, and of the commits between.
     async fn new_commits(
         &self,
         store: &Store,
         names: &BTreeMap<String, String>,
-    ) -> Option<BTreeSet<String>> {
+    ) -> Option<(BTreeSet<String>, bool)> {
         let new = store.noted.difference(&self.noted);
         let words: Vec<&String> =
             names.keys().chain(new).chain(store.refs.get("refs/stash")).collect();
@@ -139,22 +140,27 @@ impl Baseline {
         let listed = String::from_utf8_lossy(&listed).into_owned();
         let commits: BTreeSet<&str> =
             listed.lines().filter_map(|it| it.split_once(" commit ")).map(|it| it.0).collect();
+        let exists: String = names.keys().map(|it| format!("{it}\n")).collect();
+        let exists = self.checkout.fed(&check, exists.into_bytes(), WAIT).await.ok()?;
+        let mut are_all = !exists.split(|it| *it == b'\n').any(|it| it.ends_with(b" missing"));
         let tips = String::from_utf8_lossy(&self.tips);
         let old: BTreeSet<&str> = tips.lines().collect();
         if commits.is_subset(&old) {
-            return Some(BTreeSet::new());
+            return Some((BTreeSet::new(), are_all));
         }
         let left_out = old.iter().map(|it| format!("^{it}\n"));
         let asked: String = commits.iter().map(|it| format!("{it}\n")).chain(left_out).collect();
         let list = ["rev-list", "--ignore-missing", "--stdin"];
         // if an object between them is broken, those that are named count
-        let listed = self.checkout.fed(&list, asked.into(), WAIT).await.unwrap_or_default();
+        let listed = self.checkout.fed(&list, asked.into(), WAIT).await;
+        are_all &= listed.is_ok();
+        let listed = listed.unwrap_or_default();
         let listed = String::from_utf8_lossy(&listed).into_owned();
         let named = commits.difference(&old).copied();
         let between: BTreeSet<&str> = listed.lines().collect();
         let is_old = |it: &&str| !listed.is_empty() && !between.contains(it);
         let named = named.filter(|it| !is_old(it)).map(str::to_owned);
-        Some(named.chain(listed.lines().map(str::to_owned)).collect())
+        Some((named.chain(listed.lines().map(str::to_owned)).collect(), are_all))
     }
 
     /// Adds the paths that are meant in the trees of these commits, each with its content and the name of the commit. Each
@@ -171,6 +177,8 @@ impl Baseline {
         let listed = self.checkout.fed(&check, wanted.into_bytes(), WAIT).await.ok()?;
         let listed = String::from_utf8_lossy(&listed).into_owned();
         let trees = listed.lines().map(|it| it.split_once(" tree ").map(|it| it.0.to_owned()));
+        // what is missing now may come later
+        let mut is_whole = listed.lines().all(|it| it.contains(" tree "));
         let mut names = BTreeMap::new();
         let mut left = Vec::new();
         for (tree, (name, _)) in trees.zip(commits).filter_map(|(tree, it)| Some((tree?, it))) {
@@ -182,7 +190,6 @@ impl Baseline {
         let empty = ["hash-object", "-t", "tree", "--stdin"];
         let empty = self.checkout.fed(&empty, Vec::new(), WAIT).await.ok()?;
         let empty = String::from_utf8_lossy(&empty).trim_end().to_owned();
-        let mut is_whole = true;
         let mut open = vec![left];
         while let Some(trees) = open.pop().filter(|it| !it.is_empty()) {
             let before = std::iter::once(&empty).chain(&trees);
@@ -202,11 +209,10 @@ impl Baseline {
                     found.extend(each);
                 }
                 Err(super::Failure::Refused(_)) if trees.len() > 1 => {
-                    // a tree is broken: git makes no files of that one
+                    // a tree is broken: the others count nevertheless
                     let (one, other) = trees.split_at(trees.len() / 2);
                     open.extend([other.to_vec(), one.to_vec()]);
                 }
-                Err(super::Failure::Refused(_)) => (),
                 Err(_) => is_whole = false,
             }
         }

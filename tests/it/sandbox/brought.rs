@@ -9,8 +9,8 @@ use std::fs;
 use std::process::Command;
 
 /// How a checkout of the user's gets the folder `evil` as a commit. `$T` is a tree with it, `$M` the commit that is checked
-/// out.
-const BROUGHT: [(&str, &str); 7] = [
+/// out. THEN begins another command.
+const BROUGHT: [(&str, &str); 10] = [
     ("git update-ref refs/heads/x $(git commit-tree $T -p $M -m x)", "git checkout -q x"),
     ("git tag x $(git commit-tree $T -p $M -m x)", "git checkout -q x"),
     (
@@ -31,6 +31,22 @@ const BROUGHT: [(&str, &str); 7] = [
         "b=$(printf '100644 blob %s\\ta\\n040000 tree %s\\tb\\n' $(git rev-parse main:AGENTS.md) $(printf 1%.0s {1..40}) | git mktree --missing)
          git update-ref refs/heads/a $(git commit-tree $b -m a); git update-ref refs/heads/x $(git commit-tree $T -p $M -m x)",
         "git checkout -q x",
+    ),
+    // the commit, or its tree, is there only later
+    (
+        "x=$(git commit-tree $T -p $M -m x); f=.git/objects/${x:0:2}/${x:2}; mv $f obj; echo $x > .git/refs/heads/x
+         THEN x=$(cat .git/refs/heads/x); mv obj .git/objects/${x:0:2}/${x:2}",
+        "git checkout -q x",
+    ),
+    (
+        "x=$(git commit-tree $T -p $M -m x); f=.git/objects/${T:0:2}/${T:2}; mv $f obj; echo $T > T; echo $x > .git/refs/heads/x
+         THEN T=$(cat T); mkdir -p .git/objects/${T:0:2}; mv obj .git/objects/${T:0:2}/${T:2}",
+        "git checkout -q x",
+    ),
+    (
+        "mkdir -p .git/refs/heads/a/b/c/d/e/f/g/h/i/j/k/l/m
+         git commit-tree $T -p $M -m x > .git/refs/heads/a/b/c/d/e/f/g/h/i/j/k/l/m/n",
+        "git checkout -q a/b/c/d/e/f/g/h/i/j/k/l/m/n",
     ),
     // a branch of the user's
     ("true", "git checkout -q mine"),
@@ -62,9 +78,12 @@ fn a_repository_in_a_folder_that_a_checkout_brings_runs_nothing() {
         }
         // an earlier command knows the references of that time
         call(&scene, "shell", json!({ "command": "true" }), "");
-        fs::write(scene.nvim.setup.path("try.sh"), format!("{tree}\n{way}\n")).unwrap();
+        let (first, then) = way.split_once("THEN").unwrap_or((way, "true"));
+        fs::write(scene.nvim.setup.path("try.sh"), format!("{tree}\n{first}\n")).unwrap();
         let line = format!("{EVIL}; {commit}; bash try.sh; echo done");
-        let (said, _) = call(&scene, "shell", json!({ "command": line }), "");
+        let (mut said, _) = call(&scene, "shell", json!({ "command": line }), "");
+        fs::write(scene.nvim.setup.path("try.sh"), then).unwrap();
+        said += &call(&scene, "shell", json!({ "command": "bash try.sh; echo done" }), "").0;
         assert!(said.contains("evil/.git/config, which leads to files"), "{way}: {said}");
         let went = bash(user);
         status(&scene);

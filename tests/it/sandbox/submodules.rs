@@ -51,6 +51,7 @@ const ATTACKS: &[&str] = &[
     "git -C libs/sub worktree add -q ../../w; put $M/worktrees/w/config; rm $M/worktrees/w/commondir; link . w",
     "git -C libs/sub worktree add -q ../../w; new e; echo $PWD/e > $M/worktrees/w/commondir; link . w",
     "git -C libs/sub worktree add -q ../../w; put $M/worktrees/w/config.worktree; link . w",
+    "git -C libs/sub worktree add -q ../../w.refused; put $M/worktrees/w.refused/config; rm $M/worktrees/w.refused/commondir; link . w.refused",
     "put .git/worktrees/tree/modules/libs/sub/config; hook .git/worktrees/tree/modules/libs/sub/hooks",
     "mv .git/worktrees/tree .git/worktrees/t; new e; mkdir -p .git/worktrees/tree/modules/libs; mv e .git/worktrees/tree/modules/libs/sub",
     "new $M/e; rm $M/HEAD; THEN mkdir e; echo gitdir: ../$M/e > e/.git; link . e",
