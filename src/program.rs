@@ -34,6 +34,7 @@ use crate::site::places::{cache_dir, close_to_others};
 use crate::store;
 use crate::text::cause;
 use crate::text::unseen::exact;
+use crate::tool;
 use archive::Archive;
 use futures::future::join_all;
 use lanes::{Lane, Lanes};
@@ -348,6 +349,7 @@ impl Program {
         saved.extend(self.end_all(|_, _| true));
         drop(self);
         let _ = timeout_at(end, join_all(saved)).await;
+        let _ = timeout_at(end, tool::last_looks()).await;
         let _ = timeout_at(end, ends.noted).await;
     }
 

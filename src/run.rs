@@ -13,6 +13,7 @@ mod output;
 use crate::agent::Command;
 use crate::conversation::ran::Exit;
 use crate::conversation::report::{Report, Show, Wish};
+use crate::tool;
 use arguments::{Arguments, Parsed};
 use launch::Launched;
 use output::Output;
@@ -108,6 +109,7 @@ async fn attend(mut launched: Launched, text: String, output: &mut dyn Output) -
         }
     };
     launched.quit().await;
+    let _ = tokio::time::timeout(PATIENCE, tool::last_looks()).await;
     ended
 }
 

@@ -82,7 +82,7 @@ impl Site {
             agreed: None,
             skills: tool::skills::Usable::All,
             secrets: settings::secrets(&self.config, &self.models),
-            overflow: outputs_dir(),
+            overflow: outputs_dir(&self.places.root),
             program: own_file(),
             web: Web::new(self.config.fetch_private.clone(), own_file()),
             confinement: self.confinement.clone(),

@@ -3,6 +3,7 @@
 use super::moved;
 use crate::context::instructions;
 use crate::reach::{Folders, Reach};
+use crate::store::Project;
 use crate::tool::path;
 use crate::tool::skills::USERS;
 use std::fs::Permissions;
@@ -72,7 +73,7 @@ pub fn reach(root: &Path) -> Reach {
         root: root.to_owned(),
         named: home.into_iter().chain(bases).chain(moved).collect(),
         own: vec![data_dir(), cache_dir(), config],
-        open: open.into_iter().chain([outputs_dir()]).chain(skills).collect(),
+        open: open.into_iter().chain([outputs_dir(root)]).chain(skills).collect(),
     })
 }
 
@@ -93,9 +94,9 @@ pub fn warning(root: &Path) -> Option<String> {
     ))
 }
 
-/// The folder for the whole text of clipped outputs.
-pub fn outputs_dir() -> PathBuf {
-    cache_dir().join("outputs")
+/// The folder for the whole text of clipped outputs of this project. Its tools can read these, and those of no other.
+pub fn outputs_dir(root: &Path) -> PathBuf {
+    Project::new(&cache_dir().join("outputs"), root).dir().to_owned()
 }
 
 /// The XDG variables, and the folder in the home folder that replaces each unset one.

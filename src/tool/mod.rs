@@ -48,6 +48,7 @@ mod mcp;
 mod named;
 mod patch;
 mod planted;
+pub use planted::last_looks;
 mod process;
 mod read;
 mod references;

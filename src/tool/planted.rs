@@ -39,7 +39,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use taken::What;
 use tempfile::NamedTempFile;
@@ -91,6 +91,32 @@ pub(super) struct Watching {
     taken: mpsc::UnboundedReceiver<Taken>,
     /// `None` once the watch has failed, or has ended.
     failed: Option<oneshot::Receiver<()>>,
+}
+
+/// How many watches look in this program.
+static WATCHES: LazyLock<watch::Sender<usize>> = LazyLock::new(watch::Sender::default);
+
+/// One of them, until it is dropped.
+struct Watches;
+
+impl Watches {
+    fn begin() -> Watches {
+        WATCHES.send_modify(|it| *it += 1);
+        Watches
+    }
+}
+
+impl Drop for Watches {
+    fn drop(&mut self) {
+        WATCHES.send_modify(|it| *it -= 1);
+    }
+}
+
+/// Waits until no watch looks any more. Before this program ends, each command that it ends needs its last look: nobody
+/// takes back later what the command has left.
+pub async fn last_looks() {
+    // the sender is never dropped
+    let _ = WATCHES.subscribe().wait_for(|it| *it == 0).await;
 }
 
 impl Places {
@@ -168,7 +194,9 @@ impl Watch {
         let (sender, taken) = mpsc::unbounded_channel();
         let (failing, failed) = oneshot::channel();
         let mut failing = Some(failing);
+        let one = Watches::begin();
         tokio::spawn(async move {
+            let _one = one;
             let mut looks = interval(LOOK);
             looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             let (mut listing, mut is_last) = (None, false);

@@ -1,9 +1,11 @@
 //! Secrets: commands do not get them, and a secret that a command or a file shows is replaced.
 
+use crate::grants::call;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use crate::review::scene::Scene;
 use serde_json::json;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -176,7 +178,8 @@ fn a_key_in_an_output_is_replaced_in_the_chat_the_answer_and_the_file() {
         "{answer}"
     );
     let folder = nvim.setup.dir().join("cache/caliban/outputs");
-    let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
+    let of_project = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let files: Vec<_> = fs::read_dir(&of_project).unwrap().flatten().collect();
     assert_eq!(files.len(), 1);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&folder), mode(&files[0].path())), (0o700, 0o600));
@@ -300,4 +303,25 @@ fn no_process_has_a_key_on_its_command_line() {
     nvim.wait(|_| lines().iter().any(|it| it.contains("sleep 900")), "the process of the job");
     assert!(!lines().iter().any(|it| it.contains(&key)));
     is_nowhere(&nvim, &server, &key);
+}
+
+#[test]
+fn the_tools_read_no_output_of_another_project() {
+    let scene = Scene::start(|it| it);
+    let outputs = scene.nvim.setup.dir().join("cache/caliban/outputs");
+    for folder in [outputs.clone(), outputs.join("other-01234567")] {
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("x.txt"), "words of another project").unwrap();
+    }
+    let path = |it: &Path| json!({ "path": it });
+    for (tool, input) in [
+        ("read", path(&outputs.join("x.txt"))),
+        ("read", path(&outputs.join("other-01234567/x.txt"))),
+        ("list", path(&outputs)),
+        ("grep", json!({ "pattern": "words", "path": outputs })),
+    ] {
+        let (said, was_asked) = call(&scene, tool, input, "");
+        assert!(!was_asked && said.contains("is Caliban's own"), "{tool}: {said}");
+        assert!(!said.contains("another project") && !said.contains("other-01"), "{tool}: {said}");
+    }
 }

@@ -111,7 +111,13 @@ impl Task {
             Event::Over => return self.end().await,
             Event::Late => return self.begin(),
             Event::Order(Some(order)) => self.obey(order),
-            Event::Order(None) => return false,
+            Event::Order(None) => {
+                // nobody waits for it, but what it has left is looked at when nothing of it runs any more
+                if let Some(process) = self.process.take() {
+                    process.finish().await;
+                }
+                return false;
+            }
             Event::Look => self.look().await,
         }
         true

@@ -4,7 +4,11 @@
 use super::git::start;
 use super::{is_full, shell};
 use crate::grants::call;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
 use crate::review::scene::Scene;
+use crate::run::Ran;
 use serde_json::json;
 use std::fs;
 
@@ -186,5 +190,24 @@ fn no_command_makes_the_root_a_repository_or_names_a_remote_in_a_file() {
         );
         assert!(said.contains("(renamed to "), "{folder}: {said}");
         assert!(!scene.nvim.setup.path(&format!(".git/{folder}/origin")).exists(), "{said}");
+    }
+}
+
+/// Whatever ends the conversation, what its jobs have left is looked at once more.
+#[test]
+fn a_job_that_ends_with_the_run_leaves_no_locked_file() {
+    if !is_full() {
+        return;
+    }
+    for _ in 0..4 {
+        let server = Server::start();
+        let line = "while :; do echo evil > .envrc; mkdir -p .vscode; echo evil > .vscode/tasks.json; done";
+        let job = json!({ "command": line, "background": true });
+        server.reply(Reply::new().call("c1", "shell", job));
+        server.reply(Reply::said("Done."));
+        let setup = Setup::new().anthropic(&server);
+        let ran = Ran::of(&mut setup.program(&["run", "--mode", "auto", "go"]));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert_eq!((setup.on_disk(".envrc"), setup.on_disk(".vscode/tasks.json")), (None, None));
     }
 }
