@@ -1,5 +1,5 @@
 //! Servers of tools, by the Model Context Protocol. A server is a program of the user's, which is started when a call
-//! first needs it. All conversations of this program share the servers.
+//! first needs it, or an address that is reached by HTTP. All conversations of this program share the servers.
 
 mod answer;
 mod definition;
@@ -9,9 +9,10 @@ mod link;
 mod name;
 mod offer;
 mod process;
+mod remote;
 
 pub use answer::Answer;
-pub use definition::{Definition, Variables};
+pub use definition::{Address, Definition, Place, Program, Variables};
 pub use fault::Fault;
 pub use host::Host;
 pub use name::{called, full};

@@ -1,4 +1,4 @@
-//! How a server is started, as the user has written it.
+//! How a server is started or reached, as the user has written it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,40 +8,70 @@ use std::time::Duration;
 /// Looks a variable of the environment up.
 pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// A server's program. Each text may name variables of the environment as `${NAME}` or `${NAME:-default}`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// A server. Each text may name variables of the environment as `${NAME}` or `${NAME:-default}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
+    pub place: Place,
+    /// The longest time of one call.
+    pub timeout: Duration,
+    /// The longest time from the start of the program, or from the first request, to the first answer.
+    pub startup: Duration,
+}
+
+/// Where a server is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A program on this machine, which speaks on its standard input and output.
+    Program(Program),
+    /// An address, to which messages go by HTTP.
+    Address(Address),
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Program {
     pub command: String,
     pub args: Vec<String>,
     pub env: BTreeMap<String, String>,
     pub cwd: Option<PathBuf>,
-    /// The longest time of one call.
-    pub timeout: Duration,
-    /// The longest time from the start of the program to its first answer.
-    pub startup: Duration,
 }
 
-impl Definition {
-    /// The definition with the values of its variables. The error names a variable that is not set and where it is
-    /// used.
-    pub(super) fn filled(&self, name: &str, variables: &Variables) -> Result<Definition, String> {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Address {
+    pub url: String,
+    /// Headers of each request.
+    pub headers: BTreeMap<String, String>,
+}
+
+impl Place {
+    /// The place with the values of its variables. The error names a variable that is not set and where it is used.
+    pub(super) fn filled(&self, name: &str, variables: &Variables) -> Result<Place, String> {
         let at = |field: &str, text: &str| {
             filled(text, variables).map_err(|missing| {
                 format!("is not started: mcp.{name}.{field} names the variable {missing}, which is not set")
             })
         };
-        let mut it = self.clone();
-        it.command = at("command", &it.command)?;
-        for arg in &mut it.args {
-            *arg = at("args", arg)?;
+        let mut place = self.clone();
+        match &mut place {
+            Place::Program(it) => {
+                it.command = at("command", &it.command)?;
+                for arg in &mut it.args {
+                    *arg = at("args", arg)?;
+                }
+                for (key, value) in &mut it.env {
+                    *value = at(&format!("env.{key}"), value)?;
+                }
+                if let Some(cwd) = &mut it.cwd {
+                    *cwd = PathBuf::from(at("cwd", &cwd.to_string_lossy())?);
+                }
+            }
+            Place::Address(it) => {
+                it.url = at("url", &it.url)?;
+                for (key, value) in &mut it.headers {
+                    *value = at(&format!("headers.{key}"), value)?;
+                }
+            }
         }
-        for (key, value) in &mut it.env {
-            *value = at(&format!("env.{key}"), value)?;
-        }
-        if let Some(cwd) = &mut it.cwd {
-            *cwd = PathBuf::from(at("cwd", &cwd.to_string_lossy())?);
-        }
-        Ok(it)
+        Ok(place)
     }
 }
 
@@ -91,12 +121,14 @@ mod tests {
 
     #[test]
     fn a_missing_variable_is_named_with_its_place() {
-        let env = BTreeMap::from([("TOKEN".to_owned(), "${GH}".to_owned())]);
-        let it = Definition { env, ..Definition::default() };
+        let given = BTreeMap::from([("TOKEN".to_owned(), "${GH}".to_owned())]);
+        let program = Program { env: given.clone(), ..Program::default() };
+        let address = Address { headers: given, ..Address::default() };
         let none: Variables = Arc::new(|_| None);
-        expect_test::expect![
-            "is not started: mcp.github.env.TOKEN names the variable GH, which is not set"
-        ]
-        .assert_eq(&it.filled("github", &none).unwrap_err());
+        let said = |it: Place| it.filled("github", &none).unwrap_err();
+        expect_test::expect![[r"
+            is not started: mcp.github.env.TOKEN names the variable GH, which is not set
+            is not started: mcp.github.headers.TOKEN names the variable GH, which is not set"]]
+        .assert_eq(&[said(Place::Program(program)), said(Place::Address(address))].join("\n"));
     }
 }

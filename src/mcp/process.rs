@@ -1,6 +1,6 @@
 //! A server's process, under a supervisor, so that nothing of it is left when it is dropped.
 
-use super::definition::Definition;
+use super::definition::Program;
 use super::host::Host;
 use crate::supervisor::{self, Supervised};
 use crate::text::cause;
@@ -39,22 +39,22 @@ impl Process {
     /// The error is the end of a sentence about the server.
     pub(super) async fn start(
         host: &Host,
-        definition: &Definition,
+        program: &Program,
     ) -> Result<(Process, Streams), String> {
-        let cwd = definition.cwd.as_deref().unwrap_or(&host.root);
+        let cwd = program.cwd.as_deref().unwrap_or(&host.root);
         if !cwd.is_dir() {
             return Err(format!("is not started: there is no folder {}", cwd.display()));
         }
-        if !has_program(definition, cwd) {
-            return Err(format!("is not started: there is no program {}", definition.command));
+        if !has_program(program, cwd) {
+            return Err(format!("is not started: there is no program {}", program.command));
         }
-        let started = Process::begin(host, definition, cwd).await;
+        let started = Process::begin(host, program, cwd).await;
         started.map_err(|fault| format!("cannot be started: {}", cause(&fault)))
     }
 
     async fn begin(
         host: &Host,
-        definition: &Definition,
+        program: &Program,
         cwd: &Path,
     ) -> io::Result<(Process, Streams)> {
         let folder = tempfile::tempdir()?;
@@ -63,10 +63,10 @@ impl Process {
         // open before the shell opens its end, which would wait else
         let read = OpenOptions::new().open_receiver(&place)?;
         let mut command = supervisor::command(&host.program, Path::new(SHELL), None)?;
-        command.args(["-c", SCRIPT]).arg(&place).arg(&definition.command).args(&definition.args);
+        command.args(["-c", SCRIPT]).arg(&place).arg(&program.command).args(&program.args);
         command.current_dir(cwd);
         (host.withhold)(&mut command);
-        command.envs(&definition.env);
+        command.envs(&program.env);
         let (output, theirs) = io::pipe()?;
         command.stdout(Stdio::from(theirs));
         let (theirs, input) = io::pipe()?;
@@ -96,12 +96,12 @@ impl Drop for Process {
 }
 
 /// Whether the shell will find the program: by its path, or in a folder of `PATH`.
-fn has_program(definition: &Definition, cwd: &Path) -> bool {
-    let command = Path::new(&definition.command);
-    if definition.command.contains('/') {
+fn has_program(program: &Program, cwd: &Path) -> bool {
+    let command = Path::new(&program.command);
+    if program.command.contains('/') {
         return cwd.join(command).is_file();
     }
-    let path = definition.env.get("PATH").map(OsString::from).or_else(|| env::var_os("PATH"));
+    let path = program.env.get("PATH").map(OsString::from).or_else(|| env::var_os("PATH"));
     env::split_paths(&path.unwrap_or_default()).any(|it| cwd.join(it).join(command).is_file())
 }
 

@@ -401,7 +401,8 @@ impl Endpoint {
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether the address is on this machine by its words: `localhost`, or an address of the loopback.
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost"

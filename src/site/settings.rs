@@ -3,7 +3,7 @@
 use super::places::own_file;
 use crate::agent::models::Models;
 use crate::event::Tuning;
-use crate::mcp::{Definition, Host, Servers};
+use crate::mcp::{Address, Definition, Host, Place, Program, Servers};
 use crate::nvim::wire::{
     LimitConfig, ModelConfig, PriceConfig, ProviderConfig, SandboxConfig, SearchConfig,
     ServerConfig, WireConfig,
@@ -117,10 +117,7 @@ pub(super) fn servers(config: &WireConfig, root: &Path, secrets: Secrets) -> Ser
     let seconds =
         |given: Option<u32>, usual: u32| Duration::from_secs(given.unwrap_or(usual).into());
     let definition = |it: &ServerConfig| Definition {
-        command: it.command.clone(),
-        args: it.args.clone(),
-        env: it.env.clone(),
-        cwd: it.cwd.clone(),
+        place: place(it),
         timeout: seconds(it.timeout, CALL),
         startup: seconds(it.startup_timeout, STARTUP),
     };
@@ -137,6 +134,18 @@ pub(super) fn servers(config: &WireConfig, root: &Path, secrets: Secrets) -> Ser
         variables: Arc::new(|name| std::env::var(name).ok()),
     };
     Servers::new(host, all)
+}
+
+fn place(it: &ServerConfig) -> Place {
+    match &it.url {
+        Some(url) => Place::Address(Address { url: url.clone(), headers: it.headers.clone() }),
+        None => Place::Program(Program {
+            command: it.command.clone().unwrap_or_default(),
+            args: it.args.clone(),
+            env: it.env.clone(),
+            cwd: it.cwd.clone(),
+        }),
+    }
 }
 
 /// The tools of the model: Caliban's own, one that searches the web if the user has chosen a service, and those for the

@@ -1,6 +1,8 @@
 //! The user's servers of tools: a real process that speaks the protocol of both eras, from the setting to the model's next
 //! request. The server is `tests/data/mcp/server.py`, which refuses what real servers refuse.
 
+mod by_http;
+
 use crate::grants::{call, is_asked};
 use crate::kit::chat::{DIALECTS, assert_grows};
 use crate::kit::nvim::Nvim;
@@ -289,7 +291,7 @@ fn a_wrong_setting_is_named_by_its_path_and_the_other_servers_are_used() {
     let scene = with(&config);
     let said = scene.nvim.lua_json("return require('caliban.config').problems()").to_string();
     for problem in [
-        "config.mcp.a: the `command` is missing",
+        "config.mcp.a: the `command` or the `url` is missing",
         "config.mcp.b.command: expected a program",
         "config.mcp.c.arg: there is no such setting. Did you mean 'args'?",
         "config.mcp.d__e: a name has at most 32",

@@ -1,4 +1,4 @@
---- The HTTP headers that the user sets for a provider.
+--- The HTTP headers that the user sets for a provider or a server of tools.
 local M = {}
 
 --- The headers that the user cannot set, by lower-case name, with the reason.
@@ -15,15 +15,29 @@ for why, names in pairs({
   end
 end
 
+--- The same for a server of tools: a key is a header like others, and the protocol has headers of its own.
+---@type table<string, string?>
+local taken_by_protocol = {}
+for name, why in pairs(taken) do
+  local is_key = why:find('`key`', 1, true) or name == 'anthropic-version'
+  taken_by_protocol[name] = not is_key and why or nil
+end
+for name in
+  ('last-event-id mcp-session-id mcp-protocol-version mcp-method mcp-name'):gmatch('%S+')
+do
+  taken_by_protocol[name] = 'Caliban sets this header'
+end
+
 --- The sentence that says what is wrong with a header; nil if the header is valid.
 ---@param name any
 ---@param value any
+---@param taken_names table<string, string?>
 ---@return string?
-local function header(name, value)
+local function header(name, value, taken_names)
   if type(name) ~= 'string' or not name:find("^[%w!#$%%&'*+.^_`|~-]+$") then
     return 'this is not a valid header name'
-  elseif taken[name:lower()] then
-    return taken[name:lower()]
+  elseif taken_names[name:lower()] then
+    return taken_names[name:lower()]
   elseif type(value) ~= 'string' then
     return 'expected a string, got ' .. (type(value) == 'table' and 'a table' or tostring(value))
   elseif value:find('%c') then
@@ -33,18 +47,19 @@ local function header(name, value)
   end
 end
 
---- Checks the headers of a provider and adds the problems to `problems`. Returns the headers if there are no problems.
+--- Checks the headers of a provider, or of a server of tools, and adds the problems to `problems`. Returns the headers if there are no problems.
 ---@param path string
 ---@param given table<any, any>
 ---@param problems string[]
 ---@param keys fun(t: table): any[] the keys of a table in order
+---@param of_server? boolean
 ---@return table<string, string>?
-function M.sift(path, given, problems, keys)
+function M.sift(path, given, problems, keys, of_server)
   local before = #problems
   local seen = {} ---@type table<string, boolean?>
   for _, name in ipairs(keys(given)) do
     local lower = tostring(name):lower()
-    local wrong = seen[lower] and 'it is given twice' or header(name, given[name])
+    local wrong = seen[lower] and 'it is given twice' or header(name, given[name], of_server and taken_by_protocol or taken)
     seen[lower] = true
     if wrong then
       local where = vim.fn.strtrans(('%s.headers.%s'):format(path, name))

@@ -36,12 +36,33 @@ local function is_variables(value)
   return ok
 end
 
+--- An address may begin with a variable, whose value the program looks at.
+---@param value any
+---@return boolean
+local function is_address(value)
+  return is_text(value) and (value:find('^https?://.') or value:find('^%${')) ~= nil
+end
+
+---@param value any
+---@return boolean
+local function is_table(value)
+  return type(value) == 'table'
+end
+
 ---@type table<string, [fun(value: any): (boolean), string]>
 local fields = {
   command = { is_text, 'a program' },
   args = { is_texts, 'a list of strings' },
   env = { is_variables, 'a table from names of variables to strings' },
   cwd = { is_text, 'a folder' },
+  type = {
+    function(value)
+      return value == 'stdio' or value == 'http' or value == 'streamable-http'
+    end,
+    "'stdio' or 'http'",
+  },
+  url = { is_address, 'an address that begins with https:// or http://' },
+  headers = { is_table, 'a table from names of headers to strings' },
   timeout = { is_seconds, 'a number of seconds' },
   startup_timeout = { is_seconds, 'a number of seconds' },
   disabled = {
@@ -51,6 +72,21 @@ local fields = {
     'a boolean',
   },
 }
+
+--- Checks that a server has only what its kind has: a program or an address.
+---@param given table
+---@param wrong fun(key: string, say: string, ...: string)
+local function kind(given, wrong)
+  local of = given.url and 'url' or 'command'
+  for _, key in ipairs(given.url and { 'args', 'env', 'cwd' } or { 'headers' }) do
+    if given[key] ~= nil then
+      wrong(key, 'a server with `%s` has no `%s`', of, key)
+    end
+  end
+  if given.type ~= nil and (given.type == 'stdio') == (given.url ~= nil) then
+    wrong('type', 'expected %s', given.url and "'http'" or "'stdio'")
+  end
+end
 
 --- Checks a server and adds the problems to `problems`. Returns the server if there are none.
 ---@param path string
@@ -76,8 +112,17 @@ local function server(path, given, problems, keys)
       wrong(where, 'expected %s', field[2])
     end
   end
-  if given.command == nil then
-    wrong(path, 'the `command` is missing')
+  if given.command == nil and given.url == nil then
+    wrong(path, 'the `command` or the `url` is missing')
+  elseif given.command ~= nil and given.url ~= nil then
+    wrong(path, '`command` and `url` exclude each other')
+  else
+    kind(given, function(key, say, ...)
+      wrong(path .. '.' .. key, say, ...)
+    end)
+  end
+  if is_table(given.headers) then
+    require('caliban.config.headers').sift(path, given.headers, problems, keys, true)
   end
   return #problems == before and given or nil
 end
@@ -124,7 +169,12 @@ end
 ---@return table<string, table>
 function M.wire(servers)
   return vim.tbl_map(function(it)
-    return vim.tbl_extend('force', it, { env = it.env and next(it.env) and it.env or nil })
+    it = vim.tbl_extend('force', it, {})
+    for _, key in ipairs({ 'env', 'headers' }) do
+      it[key] = it[key] and next(it[key]) and it[key] or nil
+    end
+    it.type = nil
+    return it
   end, servers)
 end
 

@@ -66,19 +66,23 @@ pub struct WireConfig {
     pub mcp: BTreeMap<String, ServerConfig>,
 }
 
-/// A server of tools. Each text may name variables of the environment as `${NAME}` or `${NAME:-default}`.
+/// A server of tools: a program, or an address with `url`. Each text may name variables of the environment as `${NAME}` or `${NAME:-default}`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServerConfig {
-    pub command: String,
+    pub command: Option<String>,
     #[serde(default)]
     pub args: Vec<String>,
     #[serde(default, deserialize_with = "map")]
     pub env: BTreeMap<String, String>,
     pub cwd: Option<PathBuf>,
+    pub url: Option<String>,
+    /// Headers of each request to the address.
+    #[serde(default, deserialize_with = "map")]
+    pub headers: BTreeMap<String, String>,
     /// The longest time of one call, in seconds.
     pub timeout: Option<u32>,
-    /// The longest time from the start of the program to its first answer, in seconds.
+    /// The longest time from the start of the program, or from the first request, to the first answer, in seconds.
     pub startup_timeout: Option<u32>,
     #[serde(default)]
     pub disabled: bool,

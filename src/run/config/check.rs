@@ -30,7 +30,8 @@ enum Kind {
     List(&'static [Row]),
     /// An object whose keys the user chooses. The flag says whether each key must be `provider/model`.
     Named(&'static [Row], bool),
-    Headers,
+    /// Headers, but for these names.
+    Headers(&'static str),
     Price,
 }
 
@@ -84,7 +85,7 @@ const PROVIDER: &[Row] = &[
     ("key", Kind::Text),
     ("models", Kind::Texts),
     ("quirks", Kind::Texts),
-    ("headers", Kind::Headers),
+    ("headers", Kind::Headers(TAKEN)),
 ];
 
 const MODEL: &[Row] = &[
@@ -132,6 +133,9 @@ const SERVER: &[Row] = &[
     ("args", Kind::Texts),
     ("env", Kind::Environment),
     ("cwd", Kind::Text),
+    ("type", Kind::Words(&["stdio", "http", "streamable-http"])),
+    ("url", Kind::Text),
+    ("headers", Kind::Headers(TAKEN_BY_PROTOCOL)),
     ("timeout", Kind::Seconds),
     ("startup_timeout", Kind::Seconds),
     ("disabled", Kind::Flag),
@@ -146,6 +150,10 @@ const LSP: &[Row] = &[("diagnostics_ms", Kind::Milliseconds), ("request_ms", Kin
 const TAKEN: &str = "authorization x-api-key x-goog-api-key api-key connection content-length expect host keep-alive \
                      proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade accept \
                      accept-encoding anthropic-version content-encoding content-type";
+/// The same of a server of tools.
+const TAKEN_BY_PROTOCOL: &str = "connection content-length expect host keep-alive te trailer transfer-encoding upgrade accept \
+                                 accept-encoding content-encoding content-type last-event-id mcp-session-id \
+                                 mcp-protocol-version mcp-method mcp-name";
 
 /// The problems, one line each.
 pub(super) fn problems(settings: &Map<String, Value>) -> Vec<String> {
@@ -199,7 +207,7 @@ impl Problems {
             (Kind::Named(rows, is_model), Value::Object(it)) => {
                 self.named(path, it, rows, *is_model);
             }
-            (Kind::Headers, Value::Object(it)) => self.headers(path, it),
+            (Kind::Headers(taken), Value::Object(it)) => self.headers(path, it, taken),
             (Kind::Servers, Value::Object(it)) => self.servers(path, it),
             (kind, given) => {
                 if let Some(expected) = expected(kind, given) {
@@ -234,18 +242,33 @@ impl Problems {
         for (name, it) in given {
             let place = format!("{path}[{name:?}]");
             self.value(&place, it, &Kind::Object(SERVER));
-            if it.is_object() && it.get("command").is_none() {
-                self.0.push(format!("{place}.command: this setting is missing"));
+            let Some(it) = it.as_object() else { continue };
+            match ["command", "url"].map(|key| it.contains_key(key)) {
+                [false, false] => self.0.push(format!("{place}: the `command` or the `url` is missing")),
+                [true, true] => self.0.push(format!("{place}: `command` and `url` exclude each other")),
+                [_, is_address] => {
+                    let others: &[&str] =
+                        if is_address { &["args", "env", "cwd"] } else { &["headers"] };
+                    for key in others.iter().filter(|key| it.contains_key(**key)) {
+                        let of = if is_address { "url" } else { "command" };
+                        self.0.push(format!("{place}.{key}: a server with `{of}` has no `{key}`"));
+                    }
+                    let kind = it.get("type").and_then(Value::as_str);
+                    if kind.is_some_and(|kind| (kind == "stdio") == is_address) {
+                        let right = if is_address { "'http'" } else { "'stdio'" };
+                        self.0.push(format!("{place}.type: expected {right}"));
+                    }
+                }
             }
         }
     }
 
-    fn headers(&mut self, path: &str, given: &Map<String, Value>) {
+    fn headers(&mut self, path: &str, given: &Map<String, Value>, taken: &str) {
         for (name, value) in given {
             let is_name = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+.^_`|~-".contains(&c);
             let wrong = if name.is_empty() || !name.bytes().all(is_name) {
                 "this is not a valid header name"
-            } else if TAKEN.split(' ').any(|it| name.eq_ignore_ascii_case(it)) {
+            } else if taken.split(' ').any(|it| name.eq_ignore_ascii_case(it)) {
                 "Caliban sets this header"
             } else if value.as_str().is_none_or(|it| it.contains(|c: char| c.is_control())) {
                 "expected a string without control characters"
@@ -298,7 +321,7 @@ fn expected(kind: &Kind, given: &Value) -> Option<String> {
         Kind::OffOrObject(_) => (*given == Value::Bool(false), "false or an object"),
         Kind::Search => (is_search(given), SEARCH),
         Kind::List(_) => (false, "a list of rules"),
-        Kind::Object(_) | Kind::Named(..) | Kind::Headers | Kind::Servers | Kind::Price => {
+        Kind::Object(_) | Kind::Named(..) | Kind::Headers(_) | Kind::Servers | Kind::Price => {
             (false, "an object")
         }
     };

@@ -1,11 +1,12 @@
 //! What models read about the tools: their texts, and the answers to wrong arguments.
 
 use super::*;
-use crate::mcp::{Definition, Host, Servers};
+use crate::mcp::{Definition, Host, Place, Program, Servers};
 use crate::message::{Builtin, ToolSpec};
 use crate::provider::key::Used;
 use crate::web::search::Search;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 const HUGE: usize = 1_000_000;
 
@@ -14,7 +15,9 @@ pub fn all() -> Toolset {
     let url = Some("http://127.0.0.1:1");
     let own = searching(Search::new("searxng", url, None, &Used::default(), |_| None).unwrap());
     // the server of the example in `mcp_call`
-    let servers = BTreeMap::from([("github".to_owned(), Definition::default())]);
+    let place = Place::Program(Program::default());
+    let definition = Definition { place, timeout: Duration::ZERO, startup: Duration::ZERO };
+    let servers = BTreeMap::from([("github".to_owned(), definition)]);
     serving(&own, &Servers::new(Host::default(), servers))
 }
 

@@ -100,23 +100,28 @@ def answer(request):
     raise ValueError("Method not found")
 
 
-note("pid", str(os.getpid()))
-if fault == "dies":
-    sys.stderr.write("no such database\n")
-    sys.exit(1)
-for line in sys.stdin:
-    if fault == "noise":
-        sys.stdout.write("listening on nothing\n{\"half\": \n\n[1]\n")
-        if has_begun:
-            send({"id": 9999, "result": {}})
-    if fault == "silent":
-        continue
-    request = json.loads(line)
-    if "method" not in request:
-        continue
-    try:
-        result = answer(request)
-        if result is not None:
-            send({"id": request["id"], "result": result})
-    except ValueError as why:
-        send({"id": request.get("id"), "error": {"code": -32601, "message": str(why)}})
+def main():
+    note("pid", str(os.getpid()))
+    if fault == "dies":
+        sys.stderr.write("no such database\n")
+        sys.exit(1)
+    for line in sys.stdin:
+        if fault == "noise":
+            sys.stdout.write("listening on nothing\n{\"half\": \n\n[1]\n")
+            if has_begun:
+                send({"id": 9999, "result": {}})
+        if fault == "silent":
+            continue
+        request = json.loads(line)
+        if "method" not in request:
+            continue
+        try:
+            result = answer(request)
+            if result is not None:
+                send({"id": request["id"], "result": result})
+        except ValueError as why:
+            send({"id": request.get("id"), "error": {"code": -32601, "message": str(why)}})
+
+
+if __name__ == "__main__":
+    main()

@@ -139,14 +139,18 @@
 ---@field network boolean Whether commands may use the network.
 ---@field writable string[] Further folders in which commands may write files.
 
---- A server of tools. Each text may name variables of the environment as `${NAME}` or `${NAME:-default}`.
+--- A server of tools: a program, or an address with `url`. Each text may name variables of the environment as
+--- `${NAME}` or `${NAME:-default}`.
 ---@class (exact) caliban.ServerConfig
----@field command string
+---@field command? string
 ---@field args? string[]
 ---@field env? table<string, string>
 ---@field cwd? string
+---@field url? string
+---@field headers? table<string, string> Headers of each request to the address.
 ---@field timeout? integer The longest time of one call, in seconds.
----@field startup_timeout? integer The longest time from the start of the program to its first answer, in seconds.
+---@field startup_timeout? integer The longest time from the start of the program, or from the first request, to the
+--- first answer, in seconds.
 ---@field disabled? boolean
 
 --- Opens a session. The answer is a `session` message, then the transcript as `paint` messages.
