@@ -52,11 +52,7 @@ impl Process {
         started.map_err(|fault| format!("cannot be started: {}", cause(&fault)))
     }
 
-    async fn begin(
-        host: &Host,
-        program: &Program,
-        cwd: &Path,
-    ) -> io::Result<(Process, Streams)> {
+    async fn begin(host: &Host, program: &Program, cwd: &Path) -> io::Result<(Process, Streams)> {
         let folder = tempfile::tempdir()?;
         let place = folder.path().join("errors");
         mkfifoat(CWD, &place, Mode::RUSR | Mode::WUSR)?;

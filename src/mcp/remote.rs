@@ -114,7 +114,8 @@ pub(super) fn fault(name: &str, error: &(dyn Error + Send + Sync + 'static)) -> 
         Failure::HttpStatus(it) => status(name, it.status),
         Failure::UnexpectedContentType(kind) => {
             let kind = kind.clone().unwrap_or_else(|| "no type".to_owned());
-            Fault::new("sent an answer that is none: the type of its content is no JSON").saying(kind)
+            Fault::new("sent an answer that is none: the type of its content is no JSON")
+                .saying(kind)
         }
         Failure::ResponseBodyTooLarge { max_size } => {
             Fault::new(format!("sent an answer of more than {} MB", max_size >> 20))
@@ -192,14 +193,21 @@ mod tests {
             ("file:///etc/passwd", "is no address that begins with https:// or http://"),
             ("mcp.example.org", "is no address that begins with https:// or http://"),
             ("", "is no address that begins with https:// or http://"),
-            ("https://me:secret@example.org", "has a user name or a password: name them in `headers`"),
+            (
+                "https://me:secret@example.org",
+                "has a user name or a password: name them in `headers`",
+            ),
             ("http://169.254.169.254/latest", "is an address of this machine's link"),
             ("http://2852039166/", "is an address of this machine's link"),
             ("http://[::ffff:169.254.169.254]/", "is an address of this machine's link"),
             ("http://[fe80::1]/", "is an address of this machine's link"),
         ] {
             let said = checked("x", text).map(|_| String::new());
-            let end = if expect.is_empty() { String::new() } else { format!("is not reached: mcp.x.url {expect}") };
+            let end = if expect.is_empty() {
+                String::new()
+            } else {
+                format!("is not reached: mcp.x.url {expect}")
+            };
             assert_eq!(said.unwrap_or_else(|why| why), end, "{text}");
         }
     }

@@ -244,8 +244,12 @@ impl Problems {
             self.value(&place, it, &Kind::Object(SERVER));
             let Some(it) = it.as_object() else { continue };
             match ["command", "url"].map(|key| it.contains_key(key)) {
-                [false, false] => self.0.push(format!("{place}: the `command` or the `url` is missing")),
-                [true, true] => self.0.push(format!("{place}: `command` and `url` exclude each other")),
+                [false, false] => {
+                    self.0.push(format!("{place}: the `command` or the `url` is missing"))
+                }
+                [true, true] => {
+                    self.0.push(format!("{place}: `command` and `url` exclude each other"))
+                }
                 [_, is_address] => {
                     let others: &[&str] =
                         if is_address { &["args", "env", "cwd"] } else { &["headers"] };

@@ -70,7 +70,8 @@ fn a_tool_is_found_and_called_in_both_eras_by_answers_and_by_events() {
 #[test]
 fn the_headers_of_a_server_have_the_values_of_their_variables() {
     let running = Running::new("earlier", "");
-    let headers = "headers = { Authorization = 'Bearer ${MCP_TEST_TOKEN}', ['X-Team'] = '${NONE:-blue}' }";
+    let headers =
+        "headers = { Authorization = 'Bearer ${MCP_TEST_TOKEN}', ['X-Team'] = '${NONE:-blue}' }";
     let config = running.config(headers, "");
     let scene = Scene::start(|it| it.config(&config).env("MCP_TEST_TOKEN", "tok-91f3a7c2"));
     assert_eq!(asked(&scene, "echo", &json!({ "text": "x" })).0, "x");
@@ -89,16 +90,19 @@ fn a_server_that_cannot_be_used_is_named_with_the_reason() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let nobody = closed.local_addr().unwrap().port();
     drop(closed);
-    let all: Vec<(&str, Running)> = ["401", "403", "404", "429", "500", "redirect", "html", "silent"]
-        .into_iter()
-        .map(|fault| (fault, Running::new("modern", fault)))
-        .collect();
+    let all: Vec<(&str, Running)> =
+        ["401", "403", "404", "429", "500", "redirect", "html", "silent"]
+            .into_iter()
+            .map(|fault| (fault, Running::new("modern", fault)))
+            .collect();
     let mut entries: Vec<String> = all
         .iter()
         .map(|(fault, it)| format!("['f-{fault}'] = {}", it.entry("startup_timeout = 2")))
         .collect();
     entries.push(format!("absent = {{ url = 'http://127.0.0.1:{nobody}/' }}"));
-    entries.push("bad = { url = 'http://127.0.0.1:1/', headers = { A = '${NOT_SET_AT_ALL}' } }".to_owned());
+    entries.push(
+        "bad = { url = 'http://127.0.0.1:1/', headers = { A = '${NOT_SET_AT_ALL}' } }".to_owned(),
+    );
     entries.push("link = { url = 'http://169.254.169.254/latest' }".to_owned());
     entries.push("file = { url = '${SCHEME_OF_TEST}:///etc/passwd' }".to_owned());
     let good = Running::new("earlier", "");
@@ -163,7 +167,11 @@ fn a_call_that_is_stopped_ends_at_the_server() {
         scene.nvim.wait(|_| !running.notes.calls().is_empty(), "the call at the server");
         scene.nvim.keys(":Caliban stop<CR>");
         scene.nvim.wait(|_| !running.notes.read("cancelled").is_empty(), "the cancelling");
-        assert_eq!(asked(&scene, "echo", &json!({ "text": "still here" })).0, "still here", "{era}");
+        assert_eq!(
+            asked(&scene, "echo", &json!({ "text": "still here" })).0,
+            "still here",
+            "{era}"
+        );
     }
 }
 
