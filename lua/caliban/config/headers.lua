@@ -22,9 +22,7 @@ for name, why in pairs(taken) do
   local is_key = why:find('`key`', 1, true) or name == 'anthropic-version'
   taken_by_protocol[name] = not is_key and why or nil
 end
-for name in
-  ('last-event-id mcp-session-id mcp-protocol-version mcp-method mcp-name'):gmatch('%S+')
-do
+for name in ('last-event-id mcp-session-id mcp-protocol-version mcp-method mcp-name'):gmatch('%S+') do
   taken_by_protocol[name] = 'Caliban sets this header'
 end
 
@@ -59,7 +57,8 @@ function M.sift(path, given, problems, keys, of_server)
   local seen = {} ---@type table<string, boolean?>
   for _, name in ipairs(keys(given)) do
     local lower = tostring(name):lower()
-    local wrong = seen[lower] and 'it is given twice' or header(name, given[name], of_server and taken_by_protocol or taken)
+    local wrong = seen[lower] and 'it is given twice'
+      or header(name, given[name], of_server and taken_by_protocol or taken)
     seen[lower] = true
     if wrong then
       local where = vim.fn.strtrans(('%s.headers.%s'):format(path, name))
