@@ -44,7 +44,7 @@ const COMPLAINT: u64 = 4096;
 /// Settings of each git that Caliban starts for itself: git runs none of the programs that a repository's configuration
 /// names, and leaves the settings of repositories inside of the repository alone. Drivers of diffs have names of the
 /// repository's own; `--no-ext-diff` and `--no-textconv` turn these off.
-const SETTINGS: [&str; 17] = [
+const SETTINGS: [&str; 18] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.alternateRefsCommand=",
@@ -61,6 +61,8 @@ const SETTINGS: [&str; 17] = [
     "log.showSignature=false",
     "protocol.allow=never",
     "safe.bareRepository=explicit",
+    // git of the user's may refuse a folder of somebody else's, but that must not hide what is in it
+    "safe.directory=*",
     "submodule.recurse=false",
 ];
 
@@ -143,10 +145,16 @@ pub async fn beginning(
 }
 
 /// The folders that the index of a working tree has as commits: submodules and other repositories. Blocks. The error says
-/// that git did not end in time.
+/// that git did not end in time, or could not read the index: it may be able to later.
 pub(super) fn linked(tree: &Path) -> io::Result<Vec<PathBuf>> {
     let mut command = plain(tree, &["ls-files", "--stage", "-z"]);
-    let output = in_time(bounded::output(command.as_std_mut()))?;
+    let output = match bounded::output(command.as_std_mut()) {
+        Ok(it) if it.status.success() => it.stdout,
+        Ok(it) if it.status.code() == Some(leash::MISSING) => return Ok(Vec::new()),
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(fault) if fault.kind() == io::ErrorKind::TimedOut => return Err(fault),
+        _ => return Err(io::Error::other("git could not read the index")),
+    };
     let link = |it: &[u8]| {
         let at = it.iter().position(|it| *it == b'\t')?;
         it.starts_with(b"160000 ").then(|| tree.join(OsStr::from_bytes(&it[at + 1..])))

@@ -3,6 +3,8 @@
 
 #[cfg(target_os = "linux")]
 mod attacks;
+
+mod blinded;
 #[cfg(target_os = "linux")]
 mod brought;
 #[cfg(target_os = "linux")]

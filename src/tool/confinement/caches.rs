@@ -65,20 +65,39 @@ const LOCK: &str = "lock";
 
 /// The layers over the caches that exist. A cache that has to stay as it is, or lies in such a folder, gets none; nor does
 /// one around the folders of the project, of which a command may be allowed to write only a part.
+/// A part of a cache that is a link has a layer of its own, where it leads: a write through the link would go past the
+/// layer of the cache.
 fn layers(home: &Path, roots: &[PathBuf], kept: &[PathBuf]) -> Vec<Layer> {
-    let layer = |(name, parts): &(&str, &[&str])| {
-        let place = home.join(name).canonicalize().ok().filter(|it| it.is_dir())?;
-        let is_kept = kept.iter().any(|it| place.starts_with(it));
-        let is_around = |root: &PathBuf| place.starts_with(root) || root.starts_with(&place);
-        let is_free = !is_kept && !roots.iter().any(is_around);
+    let is_free = |place: &Path| {
+        let is_around = |root: &PathBuf| place.starts_with(root) || root.starts_with(place);
+        !kept.iter().any(|it| place.starts_with(it)) && !roots.iter().any(is_around)
+    };
+    let mut all: Vec<Layer> = Vec::new();
+    for (name, parts) in CACHES {
+        let Some(place) = home.join(name).canonicalize().ok().filter(|it| it.is_dir()) else {
+            continue;
+        };
+        let is_link = |it: &&&str| place.join(it.trim_end_matches('/')).is_symlink();
+        let (linked, parts): (Vec<&str>, Vec<&str>) = parts.iter().partition(|it| is_link(&it));
+        let is_whole = linked.is_empty() && parts.is_empty();
         let named = |is_folder: bool| {
             let all = parts.iter().filter(|it| it.ends_with('/') == is_folder);
-            all.map(|it| PathBuf::from(it.trim_end_matches('/'))).collect()
+            all.map(|it| PathBuf::from(it.trim_end_matches('/'))).collect::<Vec<_>>()
         };
         let (folders, files) = (named(true), named(false));
-        is_free.then(|| Layer { name: name.replace('/', "+"), place, folders, files })
-    };
-    CACHES.iter().filter_map(layer).collect()
+        for it in linked.iter().filter(|it| it.ends_with('/')) {
+            let name = format!("{name}/{}", it.trim_end_matches('/')).replace('/', "+");
+            let to = place.join(it).canonicalize().ok().filter(|it| it.is_dir() && is_free(it));
+            let is_new = |to: &PathBuf| !all.iter().any(|it| it.place == *to);
+            if let Some(place) = to.filter(is_new) {
+                all.push(Layer { name, place, folders: Vec::new(), files: Vec::new() });
+            }
+        }
+        if is_free(&place) && (is_whole || !parts.is_empty()) {
+            all.push(Layer { name: name.replace('/', "+"), place, folders, files });
+        }
+    }
+    all
 }
 
 /// What commands may write in the caches: what has layers; in the plain sandbox, some caches themselves.
@@ -164,6 +183,28 @@ fn sweep(all: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_cache_that_is_a_link_has_a_layer_where_it_leads() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let (home, disk) = (base.join("home"), base.join("disk"));
+        for it in [home.join(".cargo/git"), home.join(".m2"), disk.join("registry")] {
+            fs::create_dir_all(it).unwrap();
+        }
+        let link = |to: &Path, it: &str| std::os::unix::fs::symlink(to, home.join(it)).unwrap();
+        link(&disk.join("registry"), ".cargo/registry");
+        link(&disk.join("nowhere"), ".m2/repository");
+        link(&disk.join("registry"), ".m2/wrapper");
+        let all = layers(&home, &[], &[]);
+        let layers = Layers { folder: base.clone(), all, kept: Vec::new() };
+        let mut open = writable(&home, Some(&layers), Strength::Full);
+        open.retain(|it| it.exists());
+        open.sort();
+        assert_eq!(open, [disk.join("registry"), home.join(".cargo/git")]);
+        let places: Vec<&Path> = layers.all.iter().map(|it| &*it.place).collect();
+        assert!(places.contains(&&*disk.join("registry")), "{places:?}");
+    }
 
     #[test]
     fn each_open_conversation_has_a_set_of_its_own_and_the_next_one_gets_a_free_one() {

@@ -234,7 +234,15 @@ fn is_harmless((name, value): &(String, String)) -> bool {
     };
     // `ext::` and other helpers run programs
     let is_plain = !value.contains("::") && !value.starts_with('-');
-    is_plain && (WHOLE.contains(&name.as_str()) || is_part())
+    // with any other value git refuses to work in the repository
+    let is_read = match name.as_str() {
+        "core.repositoryformatversion" => matches!(value.as_str(), "0" | "1"),
+        "advice.detachedhead" => {
+            matches!(value.to_lowercase().as_str(), "true" | "false" | "yes" | "no" | "on" | "off")
+        }
+        _ => true,
+    };
+    is_plain && is_read && (WHOLE.contains(&name.as_str()) || is_part())
 }
 
 /// Whether git runs nothing because of the configuration of a repository that a command has just made, and fetches from

@@ -195,7 +195,8 @@ async fn listing(root: &Path, git: &Path) -> Result<Vec<Setting>, String> {
     let mut all = listed(root, None).await?;
     let trees = fs::read_dir(git.join("worktrees")).into_iter().flatten().flatten();
     let trees = trees.map(|it| it.path()).chain([git.to_owned()]);
-    let trees = trees.map(|it| it.join("config.worktree"));
+    // git does not list the first one of these while it takes the folder for no repository
+    let trees = trees.map(|it| it.join("config.worktree")).chain([git.join("config")]);
     let mut left: VecDeque<PathBuf> =
         trees.chain(all.iter().filter_map(Setting::included)).collect();
     let mut seen: BTreeSet<PathBuf> = all.iter().filter_map(|it| it.file.clone()).collect();
@@ -212,8 +213,8 @@ async fn listing(root: &Path, git: &Path) -> Result<Vec<Setting>, String> {
     Ok(all)
 }
 
-/// The settings of one file, or all that count in a folder. None if git is missing or cannot read them: then git runs
-/// no program that they name.
+/// The settings of one file, or all that count in a folder. None if git is missing. The error says that git cannot read
+/// them: it may be able to later, and then it runs the programs that they name.
 async fn listed(root: &Path, file: Option<&Path>) -> Result<Vec<Setting>, String> {
     let mut command = Command::from(git::bounded::git());
     command.current_dir(root).args(["config", "--list", "--includes", "-z", "--show-origin"]);
@@ -229,7 +230,11 @@ async fn listed(root: &Path, file: Option<&Path>) -> Result<Vec<Setting>, String
     let Ok(listed) = listed else {
         return Err("git did not list its configuration in time".to_owned());
     };
-    Ok(read(git::top(root), &listed.map(|it| it.0).unwrap_or_default()))
+    match listed {
+        Ok((listed, _)) => Ok(read(git::top(root), &listed)),
+        Err(git::Failure::Missing) => Ok(Vec::new()),
+        Err(why) => Err(format!("git cannot read its configuration: {}", why.clause())),
+    }
 }
 
 /// Reads a list of settings, in which the origin comes before each. Git writes a file's path relative to the top of the

@@ -42,7 +42,7 @@ impl Nested {
 
     /// Finds the working trees below the root, and the links in the folders of their repositories. `top` is that of the
     /// project's own repository, `folder` its folder. Git lists an index only if the index has changed. Blocks. The error, a clause,
-    /// says that git would not end in time.
+    /// says that git would not end in time, or cannot read an index.
     pub(super) fn look(&mut self, top: &Path, root: &Path, folder: &Path) -> Result<(), String> {
         // a command may have taken away what tells of those that were there before
         let mut all = vec![top.to_owned()];
@@ -58,7 +58,9 @@ impl Nested {
             at += 1;
             let Some(git) = folder_of(&tree) else { continue };
             bounded::stalled([&git, &common_of(&git)]).map_or(Ok(()), Err)?;
-            let slow = |fault: io::Error| format!("{fault} in {}", tree.display());
+            let slow = |fault: io::Error| {
+                format!("{fault} in {}", tree.display().to_string().escape_debug())
+            };
             let links = self.links(&tree, &git.join("index")).map_err(slow)?;
             let brought = self.brought(&tree, &git).map_err(slow)?;
             for it in links.into_iter().chain(worktrees(&git)).chain(brought) {
