@@ -3,7 +3,7 @@
 
 #[cfg(target_os = "linux")]
 mod attacks;
-
+#[cfg(target_os = "linux")]
 mod blinded;
 #[cfg(target_os = "linux")]
 mod brought;
