@@ -72,7 +72,7 @@ pub(super) async fn changes(
     let raw = [diff(["--raw", "-z"]), vec!["--no-abbrev".to_owned()]].concat();
     let listed = checkout.run(raw, PATIENCE).await?;
     let stat = checkout.line(diff(["--shortstat", "--no-relative"]), PATIENCE).await?;
-    Ok((parse(&listed), stat))
+    Ok((by_name(parse(&listed)), stat))
 }
 
 /// Parses the output of `git diff-tree --raw -z`.
@@ -101,6 +101,33 @@ fn parse(listed: &[u8]) -> Vec<Change> {
     changes
 }
 
+/// Of several deleted files with the same content, the one with the most similar name counts as the renamed one.
+fn by_name(mut changes: Vec<Change>) -> Vec<Change> {
+    for at in 0..changes.len() {
+        let Change { path: to, from: Some(from), old, .. } = &changes[at] else { continue };
+        let is_same = |it: &Change| it.new.is_none() && it.old == *old;
+        let others = changes.iter().enumerate().filter(|it| is_same(it.1));
+        let nearest = others.max_by_key(|it| likeness(&it.1.path, to));
+        let Some((other, it)) = nearest.filter(|it| likeness(&it.1.path, to) > likeness(from, to))
+        else {
+            continue;
+        };
+        let (path, from) = (from.clone(), it.path.clone());
+        changes[at].from = Some(from);
+        changes[other].path = path;
+    }
+    changes
+}
+
+/// Whether two paths are in one folder, and how many bytes their names have in common at the beginning and at the end.
+fn likeness(one: &Path, other: &Path) -> (bool, usize) {
+    let name = |it: &Path| it.file_name().unwrap_or_default().as_bytes().to_vec();
+    let (a, b) = (name(one), name(other));
+    let first = a.iter().zip(&b).take_while(|it| it.0 == it.1).count();
+    let last = a[first..].iter().rev().zip(b[first..].iter().rev()).take_while(|it| it.0 == it.1);
+    (one.parent() == other.parent(), first + last.count())
+}
+
 fn entry(mode: &str, object: &str) -> Option<Entry> {
     let mode = match mode {
         "000000" => return None,
@@ -115,6 +142,22 @@ fn entry(mode: &str, object: &str) -> Option<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_files_with_the_same_content_the_one_with_the_similar_name_is_renamed() {
+        let listed = b":100644 000000 aa 00 D\0c.txt\0:100644 000000 aa 00 D\0x/c9.txt\0:100644 100644 aa aa R100\0b.txt\0c9.txt\0\
+            :100644 000000 bb 00 D\0c9.txt.old\0";
+        let shown = |it: &Change| {
+            let name = |it: &Path| it.display().to_string();
+            (name(&it.path), it.from.as_deref().map(name))
+        };
+        let found = by_name(parse(listed));
+        let all: Vec<_> = found.iter().map(shown).collect();
+        let some = |it: &str| Some(it.to_owned());
+        let expected =
+            [("b.txt", None), ("x/c9.txt", None), ("c9.txt", some("c.txt")), ("c9.txt.old", None)];
+        assert_eq!(all, expected.map(|(path, from)| (path.to_owned(), from)));
+    }
 
     #[test]
     fn a_raw_diff_with_hostile_names_is_parsed() {
