@@ -315,7 +315,9 @@ fn a_rewind_can_take_back_one_file_alone_or_an_earlier_turn_alone() {
     scene.nvim.keys("2<CR>");
     scene.nvim.wait_screen("take back all");
     scene.nvim.keys("/diff b.txt<CR><CR>");
-    scene.wait_chat("b.txt is restored");
+    scene.wait_chat("b.txt is restored\na.txt keeps its changes");
+    let told = scene.told_next();
+    assert!(told.contains("b.txt is restored\na.txt keeps its changes"), "{told}");
     assert_eq!(scene.on_disk("b.txt"), Some(nine()));
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
     // a rewind is itself an entry of the list, so the first turn is now the third entry
@@ -336,4 +338,23 @@ fn a_rewind_takes_back_a_change_of_the_final_newline_alone() {
         assert_eq!(scene.on_disk("a.txt").as_deref(), Some(before));
         scene.wait_hunks(0);
     }
+}
+
+/// A file that no rewind can take back is named to the user and to the model.
+#[test]
+fn what_a_rewind_leaves_is_told() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
+    scene.nvim.keys(":edit a.txt<CR>");
+    let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")]));
+    scene.server.reply(reply.call("w1", "write", write("new.txt", "new\n")));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_chat("You accepted the change in new.txt.");
+    std::fs::write(scene.nvim.setup.path("new.txt"), "the user's\n").unwrap();
+    rewind(&scene, "1");
+    let left = "a.txt is restored\nnew.txt is not changed: it changed later";
+    scene.wait_chat(left);
+    let told = scene.told_next();
+    assert!(told.contains(left), "{told}");
+    assert_eq!(scene.on_disk("new.txt").as_deref(), Some("the user's\n"));
 }

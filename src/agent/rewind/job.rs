@@ -11,6 +11,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The most files that are named of those that the user has not chosen.
+const NAMED: usize = 20;
+
 pub(super) struct Job {
     pub(super) desk: Desk,
     pub(super) keeper: Keeper,
@@ -83,7 +86,12 @@ impl Job {
         let stays = others.iter().chain(files.iter().filter(|it| it.skipped.is_some()));
         self.refresh(changes, stays.map(|it| &*it.path).collect()).await;
         let line = |it: &File| format!("{} {}", tool::path::show(root, &it.path), it.say(root));
-        files.iter().map(line).collect()
+        let mut lines: Vec<String> = files.iter().map(line).collect();
+        if !lines.is_empty() {
+            lines.extend(others.iter().filter(|it| it.skipped.is_some()).map(line));
+            lines.extend(left_out(&others, root));
+        }
+        lines
     }
 
     /// Tells the editor which files are as they were before the changes, also if nothing was to be done: what is under
@@ -169,6 +177,17 @@ impl Job {
         self.desk.workspace.refresh(path.to_owned()).await;
         Ok(())
     }
+}
+
+/// Names the files that the user has not chosen, so that they keep their changes.
+fn left_out(others: &[File], root: &Path) -> Option<String> {
+    let left = others.iter().filter(|it| it.is_to_do());
+    let names: Vec<String> = left.map(|it| tool::path::show(root, &it.path)).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let keep = if names.len() == 1 { "keeps its changes" } else { "keep their changes" };
+    (!names.is_empty())
+        .then(|| format!("{}{more} {keep}", names[..names.len().min(NAMED)].join(", ")))
 }
 
 /// Puts the deletions after all other steps, because a deleted file may have the only text of one that cannot be restored.
