@@ -10,6 +10,7 @@ mod chaos;
 mod commands;
 mod commands_change;
 mod comment;
+mod conflicts;
 mod decide;
 mod files;
 mod formatted;

@@ -5,6 +5,7 @@ local M = {}
 local api = vim.api
 local appeared = require('caliban.review.appeared')
 local bytes = require('caliban.editor.bytes')
+local conflict = require('caliban.review.conflict')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
 local named = require('caliban.review.named')
@@ -64,8 +65,7 @@ local function make(r, edits, mine, by)
   local before = tracking.text(r)
   local thrown, reworked, done = tracking.merge(r, edits, by == 'format')
   if not done then
-    state.set_clash(r, 'it changed on disk too')
-    return
+    return conflict.stick(r)
   end
   if by == 'format' then
     return tracking.format(r, before, tracking.text(r))
@@ -114,6 +114,8 @@ end
 ---@param by? 'reject' whether the user has changed the file by a rewind
 ---@return boolean? reworked whether lines of hunks are others now
 ---@return integer clashes the number of changes that conflict with changes of the buffer
+---@return string[]? stand the text on which the buffer's text stands
+---@return string? places where they conflict, in words
 local function take(r, was, disk, by)
   local follow = waiting.are_waiting(r, was) and waiting.follow
     or versions.are_followed(r) and versions.follow
@@ -122,16 +124,16 @@ local function take(r, was, disk, by)
       return was_rejected(r, e, mine)
     end)
     if not done then
-      state.set_clash(r, 'it changed on disk too')
+      conflict.stick(r)
     end
     return reworked, clashes
   end
-  local mine = file.lines(r.buf)
-  local edits, clashes = merging.merge(merging.split(was), merging.split(disk), mine)
+  local mine, from = file.lines(r.buf), conflict.stand(r) or merging.split(was)
+  local edits, clashes, rows, stand = merging.merge(from, merging.split(disk), mine)
   edits = vim.tbl_filter(function(e)
     return not was_rejected(r, e, mine)
   end, edits)
-  return make(r, edits, mine, by), clashes
+  return make(r, edits, mine, by), clashes, stand, merging.places(edits, rows)
 end
 
 --- Merges the changes of the file on disk into the buffer. If both have changed a line, the buffer's line stays.
@@ -179,7 +181,7 @@ function M.merge(r, why, by)
   state.set_origin(r, disk)
   if r.clash == remains.GONE then
     -- the file is there again
-    state.set_clash(r, nil)
+    state.set_clash(r, conflict.is_known(r) and conflict.CHANGED or nil)
     mark(r, disk, eol)
   end
   if disk == was then
@@ -190,20 +192,15 @@ function M.merge(r, why, by)
     warn(name .. ' was created on disk while you were reviewing it. The review shows what differs.')
     return true
   elseif not was then
-    state.set_clash(r, 'it changed on disk too')
+    state.set_clash(r, conflict.CHANGED)
     return warn(name .. ' changed on disk while you were reviewing it. The buffer keeps your text.')
   end
   tracking.sync(r)
-  local reworked, clashes = take(r, was, disk, by)
+  local reworked, clashes, stand, places = take(r, was, disk, by)
   mark(r, disk, eol)
+  conflict.follow(r, clashes, stand, places)
   if not r.clash and clashes == 0 then
     file.merged(r.buf, stamp)
-  end
-  if clashes > 0 then
-    state.set_clash(r, 'it changed on disk too')
-    local rest =
-      '%s changed on disk while you were reviewing it. %d of the changes on disk %s with yours.'
-    warn(rest:format(name, clashes, clashes == 1 and 'conflicts' or 'conflict'))
   end
   return reworked
 end

@@ -55,24 +55,11 @@ end
 ---@param edits caliban.DiskEdit[] the edits that were made
 ---@param rows integer[] where the others belong, before these edits
 local function warn(buf, edits, rows)
-  local lines = {} ---@type string[]
-  for i, row in ipairs(rows) do
-    for _, e in ipairs(edits) do
-      row = row + (e.start < row and #e.lines - e.count or 0)
-    end
-    lines[i] = tostring(row + 1)
-  end
   local what = "%s: %d of the changes that the model's command has made on disk %s with your unsaved text, which "
-    .. 'stays in the buffer: line%s %s.'
-  local n, name = #lines, file.short(api.nvim_buf_get_name(buf))
+    .. 'stays in the buffer: %s.'
+  local n, name = #rows, file.short(api.nvim_buf_get_name(buf))
   require('caliban.editor.notify').show(
-    what:format(
-      name,
-      n,
-      n == 1 and 'conflicts' or 'conflict',
-      n == 1 and '' or 's',
-      table.concat(lines, ', ')
-    ),
+    what:format(name, n, n == 1 and 'conflicts' or 'conflict', merging.places(edits, rows)),
     vim.log.levels.WARN
   )
 end

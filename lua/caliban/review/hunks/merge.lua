@@ -3,6 +3,9 @@ local M = {}
 
 local algebra = require('caliban.review.hunks.algebra')
 
+--- The most lines that are named.
+local NAMED = 20
+
 ---@class caliban.DiskEdit a change on disk, as an edit of the buffer
 ---@field start integer
 ---@field count integer
@@ -29,10 +32,12 @@ end
 ---@return caliban.DiskEdit[] edits to `mine`, ascending
 ---@return integer clashes the number of changes on disk that conflict with changes of the buffer
 ---@return integer[] rows the rows of `mine` at which they conflict
+---@return string[] stand `disk` without these changes: the text whose differences from `mine` are all changes of the buffer
 function M.merge(origin, disk, mine)
-  local ours = algebra.runs(origin, mine)
+  local ours, theirs = algebra.runs(origin, mine), algebra.runs(origin, disk)
   local edits, rows, shift, k = {}, {}, 0, 1 ---@type caliban.DiskEdit[], integer[], integer, integer
-  for _, d in ipairs(algebra.runs(origin, disk)) do
+  local stand, left = disk, {} ---@type string[], integer[][]
+  for _, d in ipairs(theirs) do
     while ours[k] and is_before(ours[k], d) do
       shift = shift + ours[k][4] - ours[k][2]
       k = k + 1
@@ -47,10 +52,33 @@ function M.merge(origin, disk, mine)
       or near[2] ~= d[2]
       or not vim.deep_equal(vim.list_slice(mine, near[3] + 1, near[3] + near[4]), lines)
     then
-      rows[#rows + 1] = near[3]
+      rows[#rows + 1], left[#left + 1] = near[3], d
     end
   end
-  return edits, #rows, rows
+  for i = #left, 1, -1 do
+    local d = left[i]
+    local old = vim.list_slice(origin, d[1] + 1, d[1] + d[2])
+    local above, below = vim.list_slice(stand, 1, d[3]), vim.list_slice(stand, d[3] + d[4] + 1)
+    stand = vim.list_extend(vim.list_extend(above, old), below)
+  end
+  return edits, #rows, rows, stand
+end
+
+--- The lines of the buffer, from 1, at which changes on disk conflict, in words.
+---@param edits caliban.DiskEdit[] the edits that were made
+---@param rows integer[] where the others belong, before these edits
+---@return string # such as `line 3`, or `lines 3, 9`
+function M.places(edits, rows)
+  local lines = {} ---@type string[]
+  for i, row in ipairs(rows) do
+    for _, e in ipairs(edits) do
+      row = row + (e.start < row and #e.lines - e.count or 0)
+    end
+    lines[i] = tostring(row + 1)
+  end
+  local more = #lines > NAMED and (' and %d more'):format(#lines - NAMED) or ''
+  local named = table.concat(lines, ', ', 1, math.min(#lines, NAMED))
+  return ('line%s %s%s'):format(#lines == 1 and '' or 's', named, more)
 end
 
 --- The lines of a text.
