@@ -2,7 +2,7 @@
 //! version are never the model's, and all hunks come back with the model's text.
 
 use super::reopened::start_again;
-use super::scene::{Scene, edit};
+use super::scene::{Scene, edit, write};
 use crate::kit::reply::Reply;
 
 const ACCEPT: &str = ":Caliban accept all<CR>";
@@ -181,5 +181,65 @@ fn hunks_come_back_after_a_restart_in_another_version() {
             assert_eq!(listed(&scene), "l3 l4 l5 > M, l10 > M10");
             ends(&scene, REJECT, &base);
         }
+    }
+}
+
+/// A new file, which another branch has too.
+#[test]
+fn the_new_file_of_another_version_is_not_deleted() {
+    for keys in [ACCEPT, REJECT] {
+        let scene = Scene::start(|it| it.config("{ mode = 'auto-edit' }"));
+        scene.server.reply(Reply::new().call("w1", "write", write("a.txt", "model's\n")));
+        scene.ask_until(Reply::said("I see."), "I see.");
+        scene.wait_hunks(1);
+        scene.nvim.keys(":edit a.txt<CR>");
+        put(&scene, "theirs\n");
+        scene.wait_hunks(0);
+        assert_eq!(listed(&scene), "");
+        ends(&scene, keys, "theirs\n");
+        let told = scene.told_next();
+        assert!(
+            told.contains("The change in a.txt was undone on disk: it is not in the file."),
+            "{told}"
+        );
+        put(&scene, "model's\n");
+        scene.wait_hunks(1);
+        scene.nvim.keys(REJECT);
+        scene.wait_hunks(0);
+        assert_eq!(scene.on_disk("a.txt"), None);
+    }
+}
+
+/// The same, where the user decides before Neovim has seen the file of the other branch.
+#[test]
+fn a_decision_on_a_new_file_looks_at_the_disk_first() {
+    for keys in [ACCEPT, REJECT] {
+        let scene = Scene::start(|it| it.config("{ mode = 'auto-edit' }"));
+        scene.server.reply(Reply::new().call("w1", "write", write("a.txt", "model's\n")));
+        scene.ask_until(Reply::said("I see."), "I see.");
+        scene.wait_hunks(1);
+        std::fs::write(scene.nvim.setup.path("a.txt"), "theirs\n").unwrap();
+        ends(&scene, keys, "theirs\n");
+        scene.nvim.keys(keys);
+        scene.wait_hunks(0);
+        assert_eq!(scene.on_disk("a.txt").as_deref(), Some("theirs\n"));
+    }
+}
+
+/// A deleted file, which another branch has with another text: it stays whatever the user decides.
+#[test]
+fn the_deleted_file_of_another_version_stays() {
+    for keys in [ACCEPT, REJECT] {
+        let scene = Scene::start(|it| it.file("a.txt", text(&[])).config("{ mode = 'auto-edit' }"));
+        let delete = serde_json::json!({ "path": "a.txt" });
+        scene.server.reply(Reply::new().call("d1", "delete", delete));
+        scene.ask_until(Reply::said("I see."), "I see.");
+        std::fs::write(scene.nvim.setup.path("a.txt"), "theirs\n").unwrap();
+        scene.nvim.keys(":checktime<CR>");
+        scene.nvim.keys(keys);
+        scene.nvim.keys(keys);
+        assert_eq!(scene.on_disk("a.txt").as_deref(), Some("theirs\n"), "{keys}");
+        let told = scene.told_next();
+        assert!(!told.contains("a.txt is deleted"), "{told}");
     }
 }
