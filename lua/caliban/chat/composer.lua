@@ -7,9 +7,9 @@ local ns, BUF = api.nvim_create_namespace('caliban_composer'), require('caliban.
 --- The messages that were sent in this Neovim, newest last.
 ---@type string[]
 local history = {}
---- The history through which `<Up>` and `<Down>` go: `at` is the index of the shown message in
+--- The history through which `<Up>` and `<Down>` go in a chat: `at` is the index of the shown message in
 --- `all`, and `own` is the text that the user had typed before the first `<Up>`.
----@type { at: integer, own?: string[], all: string[] }?
+---@type { at: integer, own?: string[], all: string[], chat: caliban.Chat }?
 local walk
 
 ---@param chat caliban.Chat
@@ -25,6 +25,18 @@ end
 ---@return string
 local function text(chat)
   return (table.concat(lines(chat), '\n'):gsub('%s+$', ''))
+end
+
+--- What the user had typed before a message of the history took its place.
+---@param chat caliban.Chat
+---@return string[]? # nil if there is nothing
+---@return string? shown the message in its place
+local function put_aside(chat)
+  local it = walk and walk.chat == chat and walk or nil
+  local own = it and it.own or nil
+  if it and own and vim.trim(table.concat(own, '\n')) ~= '' then
+    return own, it.all[it.at]
+  end
 end
 
 --- Replaces the composer's text, as a separate undo step.
@@ -154,6 +166,19 @@ function M.unwarn(chat)
   show_chips(chat)
 end
 
+--- The draft with its chips. While an earlier message is in the place of the draft, it is the draft all the same.
+---@param chat caliban.Chat
+---@return { text: string, context: caliban.Excerpt[] }
+local function draft_of(chat)
+  local shown, own, message = table.concat(lines(chat), '\n'), put_aside(chat)
+  if own then
+    local mine = table.concat(own, '\n')
+    local is_message = shown == message or vim.trim(shown) == ''
+    shown = is_message and mine or shown .. '\n\n' .. mine
+  end
+  return { text = shown, context = chat.context }
+end
+
 --- Writes the draft to disk as the program would do. The draft of a read-only chat goes to a
 --- separate file, because another Neovim has the conversation open and writes the draft's file.
 ---@param chat caliban.Chat
@@ -163,8 +188,8 @@ local function write(chat)
     return
   end
   local name = ('%s/%s.%s'):format(dir, chat.session, chat.reading and 'unsent' or 'draft')
-  local draft = { text = table.concat(lines(chat), '\n'), context = chat.context }
-  if text(chat) == '' and #draft.context == 0 then
+  local draft = draft_of(chat)
+  if vim.trim(draft.text) == '' and #draft.context == 0 then
     os.remove(name)
   else
     require('caliban.editor.disk').replace(name, { vim.json.encode(draft) })
@@ -175,7 +200,7 @@ end
 --- whose draft is written here.
 ---@param chat caliban.Chat
 function M.save(chat)
-  local draft = { text = table.concat(lines(chat), '\n'), context = chat.context }
+  local draft = draft_of(chat)
   if not chat.session or vim.deep_equal(draft, chat.sent or { text = '', context = {} }) then
     return
   end
@@ -281,9 +306,10 @@ function M.send(chat, steer)
     -- the messages of a chat that is never saved are not added to the history of other chats
     table.insert(chat.ephemeral and chat.sent_here or history, message)
   end
+  local own = put_aside(chat)
   walk, chat.context, chat.warning = nil, {}, nil
   require('caliban.chat.mentions').clear(chat)
-  put(chat, { '' })
+  put(chat, own or { '' })
   show_chips(chat)
   M.save(chat)
 end
@@ -299,19 +325,6 @@ function M.give_back(chat, message, context, joint)
     or message .. (joint or '\n\n') .. since
   put(chat, vim.split(all, '\n', { plain = true }))
   chat.context = vim.list_extend(vim.deepcopy(context), chat.context)
-  show_chips(chat)
-  M.save(chat)
-end
-
---- Puts a message that could not be sent behind the text of the composer.
----@param chat caliban.Chat
----@param message string
----@param context caliban.Excerpt[]
-function M.append(chat, message, context)
-  local before = text(chat)
-  local all = before == '' and message or before .. '\n\n' .. message
-  put(chat, vim.split(all, '\n', { plain = true }))
-  vim.list_extend(chat.context, vim.deepcopy(context))
   show_chips(chat)
   M.save(chat)
 end
@@ -394,7 +407,7 @@ function M.walk(chat, step)
   if at < 1 or at > #all + 1 then
     return false
   end
-  local here = walk or { at = at, all = all }
+  local here = walk or { at = at, all = all, chat = chat }
   here.at = at
   walk = at <= #all and here or nil
   vim.schedule(function()

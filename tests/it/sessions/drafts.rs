@@ -87,3 +87,23 @@ fn a_deleted_draft_leaves_no_file() {
     nvim.quit_with(":qa!<CR>");
     assert!(!draft.exists());
 }
+
+/// `<Up>` puts an earlier message into the place of the draft.
+#[test]
+fn a_draft_that_an_earlier_message_has_replaced_is_kept() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let nvim = super::names::talked(&setup, &server, "an earlier one", "One.");
+    nvim.keys("ihalf a thought<Up>");
+    nvim.wait(|it| it.composer() == "an earlier one", "the earlier message");
+    // the earlier message is sent: the draft is in the composer again
+    server.reply(Reply::said("Two."));
+    nvim.keys("<C-s>");
+    nvim.wait_screen("Two.");
+    assert_eq!(nvim.composer(), "half a thought");
+    nvim.wait_phase("idle");
+    nvim.keys("<Up>");
+    nvim.wait(|it| it.composer() == "an earlier one", "the earlier message");
+    nvim.quit_with("<Esc>:qa!<CR>");
+    is_kept(&setup, nvim, "half a thought");
+}
