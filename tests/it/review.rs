@@ -30,6 +30,7 @@ mod named;
 mod on_disk;
 mod order;
 mod own_text;
+mod recovered;
 pub mod reopened;
 mod rest;
 mod rewritten;

@@ -30,6 +30,14 @@ function M.stamp(path)
   return stat and ('%d.%d'):format(stat.mtime.sec, stat.mtime.nsec) or ''
 end
 
+--- The time at which a file was last written, in seconds since 1970.
+---@param path string
+---@return number? # nil if there is none
+function M.written_at(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat and stat.mtime.sec + stat.mtime.nsec / 1e9 or nil
+end
+
 --- The bytes of a regular file.
 ---@param path string
 ---@param limit? integer the most bytes to read

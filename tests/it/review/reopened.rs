@@ -25,7 +25,7 @@ pub fn quit(scene: Scene) -> Scene {
     start_again(scene)
 }
 
-fn text(scene: &Scene, path: &str) -> String {
+pub(super) fn text(scene: &Scene, path: &str) -> String {
     scene.nvim.buffer(scene.nvim.setup.path(path).to_str().unwrap())
 }
 
@@ -235,7 +235,7 @@ fn what_the_user_typed_in_a_hunk_survives_the_end_of_the_terminal() {
 }
 
 /// Opens the file and answers the question about its swap file with this choice.
-fn recover(scene: &Scene, choice: &str) {
+pub(super) fn recover(scene: &Scene, choice: &str) {
     let answer = format!(
         "vim.api.nvim_create_autocmd('SwapExists', {{ callback = function() vim.v.swapchoice = '{choice}' end }})"
     );

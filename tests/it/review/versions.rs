@@ -243,3 +243,23 @@ fn the_deleted_file_of_another_version_stays() {
         assert!(!told.contains("a.txt is deleted"), "{told}");
     }
 }
+
+/// The same removal can be cut in two ways, because an empty line is before and after it.
+#[test]
+fn a_removal_at_the_file_s_end_is_undone_by_a_version_that_has_the_lines() {
+    let base = "a\nb\nc\nd\n\n    return x;\n}\n\n";
+    let config = "{ mode = 'auto-edit' }";
+    for look in [":checktime<CR>", ""] {
+        let scene = Scene::start(|it| it.file("a.txt", base).config(config));
+        scene.nvim.keys(":edit a.txt<CR>");
+        let cut = edit("a.txt", &[("d\n\n    return x;\n}\n\n", "d\n\n")]);
+        let call = Reply::new().call("e1", "edit", cut);
+        scene.server.reply(call);
+        scene.ask_until(Reply::said("I see."), "I see.");
+        scene.wait_hunks(1);
+        let other = base.replace("b\n", "B other\n");
+        std::fs::write(scene.nvim.setup.path("a.txt"), &other).unwrap();
+        scene.nvim.keys(look);
+        ends(&scene, REJECT, &other);
+    }
+}

@@ -204,6 +204,23 @@ local function own_text(it)
   return with(it.origin, puts)
 end
 
+--- Whether an accepted change is not on disk.
+---@param it caliban.Record
+---@param stood string[] the text in the record, with the hunks
+---@return boolean
+local function is_accepted(it, stood)
+  local accepted = {} ---@type table<string, true>
+  for _, hunk in ipairs(it.agreed or {}) do
+    accepted[key(hunk)] = true
+  end
+  for _, d in ipairs(algebra.runs(it.origin, stood)) do
+    if accepted[key({ old = slice(it.origin, d[1], d[2]), new = slice(stood, d[3], d[4]) })] then
+      return true
+    end
+  end
+  return not it.agreed
+end
+
 --- The plan for a buffer that has the hunks, which are on disk, but not the text that the user has typed since.
 ---@param it caliban.Record
 ---@param stood string[] the text in the record, with the hunks
@@ -215,7 +232,8 @@ local function written(it, stood, now, unsaved)
   local text = with(now, mine)
   local plan = typed(it, algebra.runs(stood, text), text)
   table.insert(plan.puts, 1, mine)
-  plan.agreed, plan.own, plan.is_written = clashes, unsaved or #mine > 0, #plan.puts[2] == 0
+  plan.agreed, plan.own = clashes, unsaved or it.own or #mine > 0 and is_accepted(it, stood)
+  plan.is_written = #plan.puts[2] == 0
   return plan
 end
 
@@ -266,15 +284,72 @@ local function standing(it, stood, now)
   return plan
 end
 
+--- The plan for a buffer that was recovered from a swap file which is older than the record: what the user had typed and
+--- decided after the swap file was written is in the record alone.
+---@param it caliban.Record
+---@param stood string[] the text in the record, with the hunks
+---@param now string[] lines of the buffer
+---@param recovered string[] the buffer's lines when it was recovered
+---@return caliban.Reopening
+local function older(it, stood, now, recovered)
+  local newer, clashes = merging.merge(recovered, stood, now)
+  local text = with(now, newer)
+  local plan = typed(it, algebra.runs(stood, text), text)
+  table.insert(plan.puts, 1, newer)
+  plan.agreed = clashes
+  return plan
+end
+
+--- Whether one of the hunks stands in the text on disk of which the record tells.
+---@param it caliban.Record
+---@param stood string[] the text in the record, with the hunks
+---@return boolean
+local function has_one(it, stood)
+  local runs, k = algebra.runs(it.origin, stood), 1
+  for _, hunk in ipairs(it.hunks) do
+    while runs[k] and runs[k][3] + runs[k][4] < hunk.start do
+      k = k + 1
+    end
+    if not runs[k] or hunk.start + #hunk.new < runs[k][3] then
+      return true
+    end
+  end
+  return false
+end
+
+--- Whether the hunks of a record, or some of them, were on disk. What the user has typed inside of hunks does not count as
+--- the user's own text in the record.
+---@param it caliban.Record
+---@param stood string[] the text in the record, with the hunks
+---@return boolean
+local function is_on_disk(it, stood)
+  local away = algebra.runs(it.origin, it.base)
+  if #away == 0 or it.whole and not it.auto then
+    return false
+  elseif has_one(it, stood) then
+    return true
+  elseif not it.own then
+    return it.auto
+  end
+  return it.auto and size(algebra.runs(it.origin, stood)) < size(away)
+end
+
 --- Plans how to reopen a review in a buffer with these lines. The buffer counts as having the
 --- hunks, unless its lines are more similar to the record's text of the file on disk than to the
 --- record's text with the hunks.
 ---@param it caliban.Record
 ---@param now string[]
 ---@param unsaved boolean whether the file on disk has other lines
+---@param recovered? string[] the buffer's lines as they were recovered from a swap file that is older than the record
 ---@return caliban.Reopening
-function M.plan(it, now, unsaved)
+function M.plan(it, now, unsaved, recovered)
   local stood = shown(it)
+  if
+    recovered
+    and size(algebra.runs(stood, recovered)) <= size(algebra.runs(it.origin, recovered))
+  then
+    return older(it, stood, now, recovered)
+  end
   if
     it.auto
     and not it.own
@@ -287,11 +362,7 @@ function M.plan(it, now, unsaved)
   local runs = algebra.runs(stood, now)
   if size(runs) <= size(algebra.runs(it.origin, now)) then
     return typed(it, runs, now)
-  elseif
-    it.auto
-    and it.own
-    and size(algebra.runs(it.origin, stood)) < size(algebra.runs(it.origin, it.base))
-  then
+  elseif is_on_disk(it, stood) then
     return written(it, stood, now, unsaved)
   end
   return merged(it, stood, now, unsaved)

@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local disk = require('caliban.editor.disk')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
@@ -24,7 +25,7 @@ local verdict = require('caliban.review.verdict')
 ---@param what string
 ---@return string # such as `2 changes`
 local function count(n, what)
-  return require('caliban.editor.count').of(n, what)
+  return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
 end
 
 --- Called when a review of the batch is open again or waits for its file. After the last one, shows
@@ -98,6 +99,37 @@ local function puts_anything(plan)
   return false
 end
 
+--- The lines of a buffer before the first change that can be undone.
+---@param buf integer
+---@return string[]? # nil if Neovim does not give them
+local function first_lines(buf)
+  local tree = vim.fn.undotree(buf)
+  if tree.seq_last == 0 then
+    return file.lines(buf)
+  end
+  local lines ---@type string[]?
+  pcall(api.nvim_buf_call, buf, function()
+    local view = vim.fn.winsaveview()
+    vim.cmd('noautocmd silent undo 0')
+    lines = file.lines(buf)
+    vim.cmd(('noautocmd silent undo %d'):format(tree.seq_cur))
+    vim.fn.winrestview(view)
+  end)
+  return lines
+end
+
+--- The lines of a buffer as they were recovered from a swap file; nil if it was not recovered, or if the swap file is newer
+--- than the record.
+---@param it caliban.Record
+---@param buf integer
+---@return string[]?
+local function recovered(it, buf)
+  local swap, saved = require('caliban.editor.swap').left(it.path), disk.written_at(it.name)
+  if swap and saved and swap < saved then
+    return first_lines(buf)
+  end
+end
+
 --- Reopens a review in its buffer. Raises an error only if Neovim forbids changing buffers at the moment (E565); then
 --- nothing has changed.
 ---@param reviews caliban.Reviews
@@ -119,7 +151,7 @@ function M.enter(reviews, item)
     file.refresh(buf)
   end
   local unsaved = vim.bo[buf].modified and file.disk(buf) ~= file.text(buf)
-  local plan = planning.plan(it, file.lines(buf), unsaved)
+  local plan = planning.plan(it, file.lines(buf), unsaved, unsaved and recovered(it, buf) or nil)
   item.created = created and { [buf] = true } or {}
   local p = item.proposals[1]
   local is_written = plan.is_written or not puts_anything(plan)
