@@ -329,6 +329,19 @@ function M.give_back(chat, message, context, joint)
   M.save(chat)
 end
 
+--- Puts a message that could not be sent behind the text of the composer.
+---@param chat caliban.Chat
+---@param message string
+---@param context caliban.Excerpt[]
+function M.append(chat, message, context)
+  local before = text(chat)
+  local all = before == '' and message or before .. '\n\n' .. message
+  put(chat, vim.split(all, '\n', { plain = true }))
+  vim.list_extend(chat.context, vim.deepcopy(context))
+  show_chips(chat)
+  M.save(chat)
+end
+
 --- Shows the draft of a session that was opened, unless the composer has text already.
 ---@param chat caliban.Chat
 ---@param draft string

@@ -214,7 +214,8 @@ local function is_accepted(it, stood)
     accepted[key(hunk)] = true
   end
   for _, d in ipairs(algebra.runs(it.origin, stood)) do
-    if accepted[key({ old = slice(it.origin, d[1], d[2]), new = slice(stood, d[3], d[4]) })] then
+    local old, new = slice(it.origin, d[1], d[2]), slice(stood, d[3], d[4])
+    if accepted[key({ old = old, new = new })] == true then
       return true
     end
   end

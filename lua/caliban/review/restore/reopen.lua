@@ -25,7 +25,7 @@ local verdict = require('caliban.review.verdict')
 ---@param what string
 ---@return string # such as `2 changes`
 local function count(n, what)
-  return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
+  return require('caliban.editor.count').of(n, what)
 end
 
 --- Called when a review of the batch is open again or waits for its file. After the last one, shows
