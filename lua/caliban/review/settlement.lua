@@ -120,13 +120,13 @@ local function take(r, was, disk, by)
   local follow = waiting.are_waiting(r, was) and waiting.follow
     or versions.are_followed(r) and versions.follow
   if not by and follow then
-    local done, reworked, clashes = follow(r, was, disk, function(e, mine)
+    local done, reworked, clashes, stand, places = follow(r, was, disk, function(e, mine)
       return was_rejected(r, e, mine)
     end)
     if not done then
       conflict.stick(r)
     end
-    return reworked, clashes
+    return reworked, clashes, stand, places
   end
   local mine, from = file.lines(r.buf), conflict.stand(r) or merging.split(was)
   local edits, clashes, rows, stand = merging.merge(from, merging.split(disk), mine)

@@ -3,6 +3,7 @@ local M = {}
 
 local algebra = require('caliban.review.hunks.algebra')
 local carrying = require('caliban.review.hunks.carried')
+local conflict = require('caliban.review.conflict')
 local file = require('caliban.editor.file')
 local merging = require('caliban.review.hunks.merge')
 local state = require('caliban.review.state')
@@ -28,6 +29,34 @@ function M.are_waiting(r, was)
   return tracking.count(r) > 0
 end
 
+--- Rows of the text without the hunks, as rows of the buffer.
+---@param list caliban.Hunk[]
+---@param rows integer[] ascending
+---@return integer[]
+local function shown(list, rows)
+  local delta, k = 0, 1
+  return vim.tbl_map(function(row)
+    while list[k] and list[k].start - delta + #list[k].old <= row do
+      delta, k = delta + #list[k].new - #list[k].old, k + 1
+    end
+    return row + delta
+  end, rows)
+end
+
+--- A text in which the changes of the buffer are made that lead from one text to another.
+---@param text string[]
+---@param from string[]
+---@param to string[]
+---@return string[]
+local function followed(text, from, to)
+  local out, row = {}, 0
+  for _, e in ipairs((merging.merge(from, to, text))) do
+    vim.list_extend(vim.list_extend(out, text, row + 1, e.start), e.lines)
+    row = e.start + e.count
+  end
+  return vim.list_extend(out, text, row + 1)
+end
+
 --- Makes the changes in the buffer that another program has made in the file. Rejecting all hunks then gives the text on
 --- disk, with the user's own lines.
 ---@param r caliban.Review
@@ -37,14 +66,17 @@ end
 ---@return boolean done false if the buffer cannot be changed
 ---@return boolean reworked whether other hunks are pending than before
 ---@return integer clashes the number of changes on disk that conflict with changes of the buffer
+---@return string[]? stand if there are any, the text on which the buffer's text stands
+---@return string? places where they conflict, in words
 function M.follow(r, was, disk, is_left)
   local mine, list = file.lines(r.buf), tracking.list(r)
-  local base = algebra.base(mine, list)
-  local edits, clashes = merging.merge(merging.split(was), merging.split(disk), base)
+  local base, from = algebra.base(mine, list), conflict.stand(r) or merging.split(was)
+  local edits, _, own = merging.merge(from, merging.split(disk), base)
   edits = vim.tbl_filter(function(e)
     return not is_left(e, base)
   end, edits)
   local carried = carrying.carried(list, base, edits)
+  local rows = vim.list_extend(shown(list, own), carried.rows)
   state.count_lost(r, carried.edits, mine)
   local done = #carried.edits == 0
     or tracking.edit(r, function()
@@ -53,10 +85,17 @@ function M.follow(r, was, disk, is_left)
         file.put(r.buf, e.start, e.count, e.lines)
       end
     end)
-  if done then
-    tracking.set_list(r, algebra.fused(carried.hunks))
+  if not done then
+    return false, false, #rows
   end
-  return done, false, clashes + carried.clashes
+  local hunks = algebra.fused(carried.hunks)
+  tracking.set_list(r, hunks)
+  if #rows == 0 then
+    return true, false, 0
+  end
+  table.sort(rows)
+  local stand = followed(from, base, algebra.base(file.lines(r.buf), hunks))
+  return true, false, #rows, stand, merging.places(carried.edits, rows)
 end
 
 return M

@@ -8,8 +8,7 @@ local algebra = require('caliban.review.hunks.algebra')
 ---@class caliban.Carried
 ---@field edits caliban.DiskEdit[] those of the changes that meet no hunk, ascending, as edits of the text with the hunks
 ---@field hunks caliban.Hunk[] the hunks after these edits
----@field met table<integer, true> the numbers of the hunks that a change meets; such a change is left out
----@field clashes integer the number of changes that are left out
+---@field rows integer[] the rows of the hunks that other changes meet, which are left out, before these edits
 
 ---@param start integer
 ---@param count integer
@@ -89,8 +88,8 @@ local function apart(list, at, base, edits, out)
     else
       local hunk = list[n]
       local is_same = e.start == at[n] and e.count == #hunk.old
-      out.met[n] = true
-      out.clashes = out.clashes + (is_same and vim.deep_equal(e.lines, hunk.new) and 0 or 1)
+      local is_made = is_same and vim.deep_equal(e.lines, hunk.new)
+      out.rows[#out.rows + 1] = not is_made and hunk.start or nil
       floor = e.start + e.count
     end
   end
@@ -116,7 +115,7 @@ end
 ---@param edits caliban.DiskEdit[] changes of the base, ascending
 ---@return caliban.Carried
 function M.carried(list, base, edits)
-  local out = { edits = {}, hunks = {}, met = {}, clashes = 0 } ---@type caliban.Carried
+  local out = { edits = {}, hunks = {}, rows = {} } ---@type caliban.Carried
   local at, delta = {}, 0 ---@type integer[], integer
   for n, hunk in ipairs(list) do
     at[n] = hunk.start - delta
