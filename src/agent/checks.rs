@@ -100,8 +100,7 @@ impl Checks {
 /// with the next request.
 fn note(conversation: &mut Conversation, text: String) {
     let answer = ToolAnswer::done(&CallId(String::new()), text, "");
-    let (files, claims) = (Vec::new(), Vec::new());
-    conversation.take(Input::Applied { files, answer, claims });
+    conversation.take(Input::Applied { files: Vec::new(), answer });
 }
 
 /// Whether a verdict is about this file.

@@ -95,12 +95,8 @@ mod tests {
         without_keys(&mut input, &keys);
         let Input::Send { text: said, context, .. } = input else { return };
         assert_eq!((said, context[0].text.as_str()), (text, marked));
-        let mut input =
-            Input::Applied { files: Vec::new(), answer: answer("none"), claims: Vec::new() };
+        let mut input = Input::Applied { files: Vec::new(), answer: answer("none") };
         without_keys(&mut input, &keys);
-        assert_eq!(
-            input,
-            Input::Applied { files: Vec::new(), answer: answer("none"), claims: Vec::new() }
-        );
+        assert_eq!(input, Input::Applied { files: Vec::new(), answer: answer("none") });
     }
 }

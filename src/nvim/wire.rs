@@ -131,10 +131,6 @@ pub enum FromNvim {
     Retry {
         session: SessionId,
     },
-    /// A text that a verdict has called unsaved may be saved or gone.
-    LookAgain {
-        session: SessionId,
-    },
     /// Sets the model and its settings.
     SetModel {
         session: SessionId,
@@ -336,12 +332,6 @@ pub enum ToNvim {
     /// Asks which version of each file's text the editor has. The answer is a list of strings that change with the
     /// text. A string is empty if the file's text is the one on disk, and `undecided` if the text has pending changes.
     Stamps {
-        /// Absolute paths.
-        paths: Vec<PathBuf>,
-    },
-    /// Asks of which of these files a buffer holds a text that is not on disk. The answer is a list of booleans, in the
-    /// order of the paths.
-    Unsaved {
         /// Absolute paths.
         paths: Vec<PathBuf>,
     },

@@ -170,15 +170,6 @@ impl Workspace for Buffers {
         })
     }
 
-    fn held(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<bool>> {
-        Box::pin(async move {
-            let question = ToNvim::Unsaved { paths: paths.clone() };
-            let given = self.ask::<Vec<bool>>(question, LONG_PATIENCE).await.ok().flatten();
-            // an editor that does not answer saves nothing
-            given.unwrap_or_else(|| vec![true; paths.len()])
-        })
-    }
-
     fn decided<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Option<String>> {
         Box::pin(async move {
             let question = ToNvim::DecidedSoFar { path: path.to_owned() };

@@ -125,11 +125,6 @@ pub trait Workspace: Send + Sync {
     fn save(&self, paths: Vec<PathBuf>, agreed: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
     /// The stamps of these files, in their order.
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>>;
-    /// For each of these files, whether a buffer holds a text that is not on disk.
-    fn held(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<bool>> {
-        let none = vec![false; paths.len()];
-        Box::pin(async move { none })
-    }
     /// How the user has decided so far on changes of this file that are written already, in sentences for the model.
     /// `None` if none or all are decided.
     fn decided<'a>(&'a self, _path: &'a Path) -> BoxFuture<'a, Option<String>> {

@@ -50,9 +50,10 @@ fn the_key_c_runs_a_changed_command_and_tells_the_model() {
 
         two"#]]
     .assert_eq(&scene.answer(2, "c1"));
-    let said = scene.request(2).json.to_string();
-    let words = "This command is used instead of yours:\\necho two > out; cat out\\n\\n<untrusted-";
-    assert!(said.contains(words), "{said}");
+    let said = scene.request(2).answer("c1");
+    let begins = "The user changed the command of this call. This command is used instead of yours:\n\
+                  echo two > out; cat out\n\n<untrusted-";
+    assert!(said.starts_with(begins), "{said}");
     scene.nvim.wait_screen("▸ shell  echo two > out; cat out   changed · ");
     let scene = quit(scene);
     scene.nvim.keys(":Caliban<CR>");

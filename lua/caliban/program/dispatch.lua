@@ -52,9 +52,6 @@ local handlers = {
   changed = function()
     return require('caliban.program.workspace').changed()
   end,
-  unsaved = function(message)
-    return require('caliban.program.workspace').unsaved(message)
-  end,
   stamps = function(message)
     return require('caliban.program.workspace').stamps(message)
   end,

@@ -123,19 +123,6 @@ function M.stamps(message)
   end, message.paths)
 end
 
---- Whether a buffer holds a text of a file that is not on disk.
----@param message caliban.Unsaved
----@return boolean[] # in the order of the paths
-function M.unsaved(message)
-  return vim.tbl_map(function(path)
-    local buf = file.find(path)
-    if not buf or not api.nvim_buf_is_loaded(buf) then
-      return false
-    end
-    return vim.bo[buf].modified or not (vim.uv.fs_stat(path) or file.empty(buf))
-  end, message.paths)
-end
-
 --- Saves modified files, except files that have pending hunks or have changed on disk. A file with
 --- unsaved text of the user's own is saved only if the user has agreed.
 ---@param message caliban.Save

@@ -7,8 +7,8 @@ fn in_file(path: &str) -> Input {
     Input::Entered { turn: T1, entry: Entry { call, path, what, diff: None } }
 }
 
-pub(super) fn verdict(path: &str, answers: Vec<ToolAnswer>) -> Input {
-    Input::Reviewed { path: path.into(), answers, claims: Vec::new() }
+fn verdict(path: &str, answers: Vec<ToolAnswer>) -> Input {
+    Input::Reviewed { path: path.into(), answers }
 }
 
 #[test]

@@ -296,12 +296,6 @@
 ---@field kind 'stamps'
 ---@field paths string[] Absolute paths.
 
---- Asks of which of these files a buffer holds a text that is not on disk. The answer is a list of booleans, in the
---- order of the paths.
----@class (exact) caliban.Unsaved
----@field kind 'unsaved'
----@field paths string[] Absolute paths.
-
 --- Asks how the user has decided so far on changes of a file that are written already. The answer is a
 --- `PartlyDecided`.
 ---@class (exact) caliban.DecidedSoFar
@@ -656,7 +650,6 @@
 ---| caliban.Survey
 ---| caliban.Changed
 ---| caliban.Stamps
----| caliban.Unsaved
 ---| caliban.DecidedSoFar
 ---| caliban.Save
 ---| caliban.Halt
