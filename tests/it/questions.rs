@@ -54,10 +54,10 @@ fn the_key_c_runs_a_changed_command_and_tells_the_model() {
     let begins = "The user changed the command of this call. This command is used instead of yours:\n\
                   echo two > out; cat out\n\n<untrusted-";
     assert!(said.starts_with(begins), "{said}");
-    scene.nvim.wait_screen("▸ shell  echo two > out; cat out   changed · ");
+    scene.nvim.wait_screen("changed · exit 0");
     let scene = quit(scene);
     scene.nvim.keys(":Caliban<CR>");
-    scene.nvim.wait_screen("▸ shell  echo two > out; cat out   changed · ");
+    scene.nvim.wait_screen("changed · exit 0");
     scene.nvim.keys(":Caliban log permissions<CR>");
     scene.nvim.wait_screen("you changed it to: run echo two");
 }

@@ -78,7 +78,7 @@ fn operands(command: &Simple) -> impl Iterator<Item = &str> {
     let written = written.map(move |(at, _)| words[at].shown());
     written.take(places.unwrap_or(usize::MAX)).filter_map(move |it| {
         let place = if copies { it.split_once(':')?.0 } else { it };
-        let is_place = !it.contains("://") && !(copies && place.contains('/'));
+        let is_place = !(it.contains("://") || copies && place.contains('/'));
         let end = place.find(['/', '?', '#']).unwrap_or(place.len());
         let host = place[..end].rsplit('@').next()?;
         is_place.then_some(host)

@@ -78,7 +78,7 @@ fn layers(home: &Path, roots: &[PathBuf], kept: &[PathBuf]) -> Vec<Layer> {
             continue;
         };
         let is_link = |it: &&&str| place.join(it.trim_end_matches('/')).is_symlink();
-        let (linked, parts): (Vec<&str>, Vec<&str>) = parts.iter().partition(|it| is_link(&it));
+        let (linked, parts): (Vec<&str>, Vec<&str>) = parts.iter().partition(|it| is_link(it));
         let is_whole = linked.is_empty() && parts.is_empty();
         let named = |is_folder: bool| {
             let all = parts.iter().filter(|it| it.ends_with('/') == is_folder);

@@ -140,7 +140,7 @@ impl Baseline {
         let listed = String::from_utf8_lossy(&listed).into_owned();
         let commits: BTreeSet<&str> =
             listed.lines().filter_map(|it| it.split_once(" commit ")).map(|it| it.0).collect();
-        let exists: String = names.keys().map(|it| format!("{it}\n")).collect();
+        let exists: String = names.keys().flat_map(|it| [it.as_str(), "\n"]).collect();
         let exists = self.checkout.fed(&check, exists.into_bytes(), WAIT).await.ok()?;
         let mut are_all = !exists.split(|it| *it == b'\n').any(|it| it.ends_with(b" missing"));
         let tips = String::from_utf8_lossy(&self.tips);

@@ -318,6 +318,27 @@ local function has_one(it, stood)
   return false
 end
 
+--- Whether the text on disk differs from the base only where there are hunks. Anything else is a change of which a record
+--- alone says that the user has agreed to it.
+---@param it caliban.Record
+---@param away integer[][] from the text on disk to the base
+---@return boolean
+local function is_of_hunks(it, away)
+  local k, delta = 1, 0 ---@type integer, integer
+  for _, run in ipairs(away) do
+    local hunk = it.hunks[k]
+    while hunk and hunk.start - delta + #hunk.old < run[3] do
+      delta = delta + #hunk.new - #hunk.old
+      k = k + 1
+      hunk = it.hunks[k]
+    end
+    if not hunk or hunk.start - delta > run[3] + run[4] then
+      return false
+    end
+  end
+  return true
+end
+
 --- Whether the hunks of a record, or some of them, were on disk. What the user has typed inside of hunks does not count as
 --- the user's own text in the record.
 ---@param it caliban.Record
@@ -325,7 +346,7 @@ end
 ---@return boolean
 local function is_on_disk(it, stood)
   local away = algebra.runs(it.origin, it.base)
-  if #away == 0 or it.whole and not it.auto then
+  if #away == 0 or it.whole and not it.auto or not it.own and not is_of_hunks(it, away) then
     return false
   elseif has_one(it, stood) then
     return true
