@@ -144,22 +144,22 @@ pub async fn beginning(
     timeout(wait, run).await.unwrap_or(Err(Failure::Slow))
 }
 
-/// The folders that the index of a working tree has as commits: submodules and other repositories. Blocks. The error says
-/// that git did not end in time, or could not read the index: it may be able to later.
-pub(super) fn linked(tree: &Path) -> io::Result<Vec<PathBuf>> {
+/// The folders that the index of a working tree has as commits: submodules and other repositories. `None` if git could not
+/// read the index: it may be able to later. Blocks. The error says that git did not end in time.
+pub(super) fn linked(tree: &Path) -> io::Result<Option<Vec<PathBuf>>> {
     let mut command = plain(tree, &["ls-files", "--stage", "-z"]);
     let output = match bounded::output(command.as_std_mut()) {
         Ok(it) if it.status.success() => it.stdout,
-        Ok(it) if it.status.code() == Some(leash::MISSING) => return Ok(Vec::new()),
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Ok(it) if it.status.code() == Some(leash::MISSING) => return Ok(Some(Vec::new())),
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(Some(Vec::new())),
         Err(fault) if fault.kind() == io::ErrorKind::TimedOut => return Err(fault),
-        _ => return Err(io::Error::other("git could not read the index")),
+        _ => return Ok(None),
     };
     let link = |it: &[u8]| {
         let at = it.iter().position(|it| *it == b'\t')?;
         it.starts_with(b"160000 ").then(|| tree.join(OsStr::from_bytes(&it[at + 1..])))
     };
-    Ok(output.split(|it| *it == 0).filter_map(link).collect())
+    Ok(Some(output.split(|it| *it == 0).filter_map(link).collect()))
 }
 
 /// What git has printed, nothing if git failed. The error says that git did not end in time.

@@ -42,7 +42,7 @@ impl Nested {
 
     /// Finds the working trees below the root, and the links in the folders of their repositories. `top` is that of the
     /// project's own repository, `folder` its folder. Git lists an index only if the index has changed. Blocks. The error, a clause,
-    /// says that git would not end in time, or cannot read an index.
+    /// says that git would not end in time, or that there are too many.
     pub(super) fn look(&mut self, top: &Path, root: &Path, folder: &Path) -> Result<(), String> {
         // a command may have taken away what tells of those that were there before
         let mut all = vec![top.to_owned()];
@@ -98,7 +98,8 @@ impl Nested {
         if let Some((_, links)) = self.read.get(index).filter(|it| it.0 == stamp) {
             return Ok(links.clone());
         }
-        let links = linked(tree)?;
+        // a command may have taken away for a while what git needs: nothing is known then, and git is asked again
+        let Some(links) = linked(tree)? else { return Ok(Vec::new()) };
         self.read.insert(index.to_owned(), (stamp, links.clone()));
         Ok(links)
     }
