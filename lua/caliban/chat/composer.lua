@@ -4,9 +4,6 @@ local M = {}
 local api = vim.api
 local ns, BUF = api.nvim_create_namespace('caliban_composer'), require('caliban.editor.since').BUF
 
---- The messages that were sent in this Neovim, newest last.
----@type string[]
-local history = {}
 --- The history through which `<Up>` and `<Down>` go in a chat: `at` is the index of the shown message in
 --- `all`, and `own` is the text that the user had typed before the first `<Up>`.
 ---@type { at: integer, own?: string[], all: string[], chat: caliban.Chat }?
@@ -303,8 +300,7 @@ function M.send(chat, steer)
     return
   end
   if message ~= '' then
-    -- the messages of a chat that is never saved are not added to the history of other chats
-    table.insert(chat.ephemeral and chat.sent_here or history, message)
+    require('caliban.chat.past').add(chat, message)
   end
   local own = put_aside(chat)
   walk, chat.context, chat.warning = nil, {}, nil
@@ -389,22 +385,6 @@ function M.move(from, to)
   M.save(from)
 end
 
---- The messages that were sent from this chat, this Neovim and this project, newest last, without repetitions.
----@param chat caliban.Chat
----@return string[]
-local function past(chat)
-  local all, seen = {}, {} ---@type string[], table<string, boolean>
-  for _, list in ipairs({ chat.sent_here, history, require('caliban.program.project').history() }) do
-    for i = #list, 1, -1 do
-      if not seen[list[i]] then
-        seen[list[i]] = true
-        table.insert(all, 1, list[i])
-      end
-    end
-  end
-  return all
-end
-
 --- Goes to an earlier or a later message of the history.
 ---@param chat caliban.Chat
 ---@param step -1|1
@@ -415,7 +395,7 @@ function M.walk(chat, step)
   if vim.fn.pumvisible() == 1 or not edge or (step > 0 and not walk) then
     return false
   end
-  local all = walk and walk.all or past(chat)
+  local all = walk and walk.all or require('caliban.chat.past').all(chat)
   local at = (walk and walk.at or #all + 1) + step
   if at < 1 or at > #all + 1 then
     return false
