@@ -140,7 +140,7 @@ fn of_other_windows(before: &str) -> Vec<String> {
         ("<C-w>t:Caliban permissions<CR>", "touch b", "<CR>"),
         ("<C-w>bg?", "Keys · q closes", "q"),
         ("<C-w>bi@a.txt<Esc>K", "Sent with the message · q closes", "q:%d<CR>"),
-        ("<C-w>b<Tab>c", "The command", "<Esc>:q!<CR>"),
+        ("<C-w>b<Tab>c", "Your command", "<Esc>:q!<CR>"),
     ] {
         nvim.keys(opens);
         nvim.wait_screen(shown);
@@ -259,7 +259,7 @@ fn plugins_that_complete_text_leave_the_chats_buffers_alone() {
     nvim.keys("igo<C-s><Esc>");
     nvim.wait_question();
     nvim.keys("<Tab>c");
-    nvim.wait_screen("The command");
+    nvim.wait_screen("Your command");
     nvim.keys("Axyz<Esc>:q!<CR>");
     nvim.keys(":Caliban request<CR>");
     nvim.wait(|it| it.lua_str("return vim.bo.filetype") == "json", "the request");
