@@ -76,7 +76,6 @@ mod tests {
             session: None,
             diff: Vec::new(),
             shown: None,
-            changed: None,
         }
     }
 

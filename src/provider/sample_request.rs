@@ -32,7 +32,6 @@ pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
         session: None,
         diff: Vec::new(),
         shown: None,
-        changed: None,
     })
 }
 

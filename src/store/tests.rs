@@ -106,7 +106,6 @@ fn answer(id: &str) -> ToolAnswer {
         session: None,
         diff: Vec::new(),
         shown: None,
-        changed: None,
     }
 }
 

@@ -80,11 +80,7 @@ fn entry(message: &Message, block: &Block) -> Option<Entry> {
         }
         Block::Answer(answer) => {
             let head = if answer.failed { "result, failed" } else { "result" };
-            let head = match &answer.changed {
-                Some(command) => format!("{head}; the user ran this command instead: {command}"),
-                None => head.to_owned(),
-            };
-            (head, &answer.text, true)
+            (head.to_owned(), &answer.text, true)
         }
         Block::Searched(it) => {
             let head = "the agent's provider searches the web".to_owned();

@@ -37,7 +37,6 @@ fn answer(id: &str, text: &str) -> Block {
         session: None,
         diff: Vec::new(),
         shown: None,
-        changed: None,
     })
 }
 
