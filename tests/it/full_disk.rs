@@ -32,8 +32,9 @@ fn a_file_that_the_disk_has_no_room_for_stays_as_it_was() {
     if !is_full() {
         return;
     }
-    let lines: String =
+    let lines: Vec<String> =
         (0..3_000).map(|it| format!("precious {it} {}\n", "x".repeat(80))).collect();
+    let lines = lines.concat();
     let long = "y".repeat(100) + "\n";
     for (fill, new) in [("no", long.repeat(4_000)), ("yes", "w".repeat(9_000))] {
         let server = Server::start();

@@ -176,8 +176,9 @@ mod tests {
         fs::hard_link(&path, &other).unwrap();
         replaced(&path, b"shorter").unwrap();
         assert_eq!(fs::read(&other).unwrap(), b"shorter");
-        replaced(&path, &[b'x'; 100_000]).unwrap();
-        assert_eq!(fs::read(&other).unwrap(), [b'x'; 100_000]);
+        let long = vec![b'x'; 100_000];
+        replaced(&path, &long).unwrap();
+        assert_eq!(fs::read(&other).unwrap(), long);
         replaced(&root.join("c/d/e"), b"made").unwrap();
         assert_eq!(fs::read(root.join("c/d/e")).unwrap(), b"made");
         assert_eq!(

@@ -245,10 +245,10 @@ impl Problems {
             let Some(it) = it.as_object() else { continue };
             match ["command", "url"].map(|key| it.contains_key(key)) {
                 [false, false] => {
-                    self.0.push(format!("{place}: the `command` or the `url` is missing"))
+                    self.0.push(format!("{place}: the `command` or the `url` is missing"));
                 }
                 [true, true] => {
-                    self.0.push(format!("{place}: `command` and `url` exclude each other"))
+                    self.0.push(format!("{place}: `command` and `url` exclude each other"));
                 }
                 [_, is_address] => {
                     let others: &[&str] =

@@ -120,7 +120,7 @@ fn a_model_whose_program_stopped_in_the_middle_is_told_what_is_half_done_and_how
         let said: Vec<String> = stop.clean.iter().copied().chain(stop.undo).map(ask).collect();
         let place = by_user(&scene, &format!("echo refs/heads/{0}; git rev-parse {0}", stop.back));
         let rest: Vec<&str> = before.lines().skip(2).collect();
-        let wanted = place + &rest.iter().map(|it| format!("{it}\n")).collect::<String>();
+        let wanted = place + &rest.join("\n") + if rest.is_empty() { "" } else { "\n" };
         assert_eq!(by_user(&scene, STATE), wanted, "{command}: {said:?}");
         let said = ask(stop.whole);
         assert!(!said.contains("exit code"), "{command}: {said}");
