@@ -68,7 +68,7 @@ fn of_two_neovims_that_change_one_line_the_second_one_writes_nothing_and_keeps_i
     let first = nine().replace("l2", "L2").replace("l8", "L8\nL8b");
     assert_eq!(scene.on_disk("a.txt"), Some(first.clone()));
     expect![[r#"
-        a.txt changed on disk while you were reviewing it. 1 of the changes on disk conflicts with yours.
+        a.txt changed on disk while you were reviewing it. 1 of the changes on disk conflicts with yours: line 2.
         a.txt: 1 accepted, not saved: it changed on disk too
         ---
         The user accepted the change in a.txt.
