@@ -189,7 +189,7 @@ fn a_turn_is_shown_with_its_prompt_thought_reply_and_tool_lines() {
         lines: Some((3, 4)),
         filetype: "rust".into(),
         kind: ExcerptKind::Selection,
-        text: "let x;\nlet y;\n".into(),
+        text: "let x;\nlet y;".into(),
         ..Excerpt::default()
     };
     let message = queued("What is\nthis?\n", vec![selection]);
