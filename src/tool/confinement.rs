@@ -112,7 +112,7 @@ impl Confinement {
     /// Whether commands run in a complete sandbox, which protects files and has no network. False until `probe` has
     /// finished. False too if a command could replace the repository's folder, because this folder is a link, and if all
     /// files of the project run when a shell or the like starts, and if the project holds what the sandbox hides from commands
-    /// elsewhere: the home folder, or Caliban's own files.
+    /// elsewhere: the home folder, or Caliban's conversations and cache.
     pub fn contains(&self, root: &Path) -> bool {
         let is_full = self.strength.get() == Some(&Some(Strength::Full));
         let is_link = |it: &str| root.join(it).is_symlink();
