@@ -47,7 +47,13 @@ impl Site {
         let private = vec![data_dir(), cache_dir()];
         let name = project.dir().file_name().unwrap_or_default();
         let layers = cache_dir().join("layers").join(name);
-        let confinement = Confinement::new(settings::sandbox(&config), private, layers, own_file());
+        let confinement = Confinement::new(
+            settings::sandbox(&config),
+            private,
+            places::given(),
+            layers,
+            own_file(),
+        );
         let places = Places {
             cwd: std::fs::canonicalize(cwd).unwrap_or_else(|_| root.clone()),
             config: config_dir(),

@@ -41,6 +41,12 @@ pub fn config_dir() -> PathBuf {
     given.unwrap_or_else(|| base("XDG_CONFIG_HOME", ".config")).join("caliban")
 }
 
+/// The folders with the user's instructions, commands and skills for every project.
+pub fn given() -> Vec<PathBuf> {
+    let skills = dirs::home_dir().into_iter().flat_map(|home| USERS.map(|it| home.join(it)));
+    [config_dir()].into_iter().chain(skills).collect()
+}
+
 /// Makes Caliban's folders private to the user, in case an earlier version left them open to others.
 pub fn close_to_others() {
     let (cache, data) = (cache_dir(), data_dir());
@@ -58,8 +64,6 @@ pub fn close_to_others() {
 /// Which files may be read and written in this project on this machine.
 pub fn reach(root: &Path) -> Reach {
     let home = dirs::home_dir();
-    let skills = home.iter().flat_map(|home| USERS.iter().map(|it| home.join(it)));
-    let skills: Vec<PathBuf> = skills.collect();
     // everything around the project or the home folder would become a secret
     let is_around =
         |it: &Path| root.starts_with(it) || home.as_deref().is_some_and(|of| of.starts_with(it));
@@ -68,12 +72,13 @@ pub fn reach(root: &Path) -> Reach {
     let bases = BASES.map(|(variable, name)| (base(variable, name), name.to_owned()));
     let config = config_dir();
     let open = ["skills"].iter().chain(&instructions::NAMES);
-    let open: Vec<PathBuf> = open.map(|it| config.join(it)).collect();
+    let skills = given().into_iter().skip(1);
+    let open: Vec<PathBuf> = open.map(|it| config.join(it)).chain(skills).collect();
     path::reach(Folders {
         root: root.to_owned(),
         named: home.into_iter().chain(bases).chain(moved).collect(),
         own: vec![data_dir(), cache_dir(), config],
-        open: open.into_iter().chain([outputs_dir(root)]).chain(skills).collect(),
+        open: open.into_iter().chain([outputs_dir(root)]).collect(),
     })
 }
 

@@ -56,6 +56,9 @@ const SOCKETS: &[&str] = &[
     "user",
 ];
 
+/// The most entries of a folder of Caliban's that are looked at.
+const MOST: usize = 1000;
+
 /// The folder of shared memory.
 const SHARED: &str = "/dev/shm";
 
@@ -64,14 +67,16 @@ const CLOSED: &str = "is closed, because untrusted text may be in the conversati
     without asking the user";
 
 impl Confinement {
-    /// `layers` is the folder for the project's layers over the caches of build tools.
+    /// `private` are Caliban's own folders, which commands do not see; `given` are those with the user's instructions,
+    /// commands and skills. `layers` is the folder for the project's layers over the caches of build tools.
     pub fn new(
         settings: Settings,
         private: Vec<PathBuf>,
+        given: Vec<PathBuf>,
         layers: PathBuf,
         program: PathBuf,
     ) -> Confinement {
-        Confinement { settings, private, layers, program, ..Confinement::default() }
+        Confinement { settings, private, given, layers, program, ..Confinement::default() }
     }
 
     /// The same sandbox for another conversation, whose commands have a temporary folder and a network of their own.
@@ -110,9 +115,9 @@ impl Confinement {
     }
 
     /// Whether commands run in a complete sandbox, which protects files and has no network. False until `probe` has
-    /// finished. False too if a command could replace the repository's folder, because this folder is a link, and if all
-    /// files of the project run when a shell or the like starts, and if the project holds what the sandbox hides from commands
-    /// elsewhere: the home folder, or Caliban's conversations and cache.
+    /// finished. False too if a command could replace the repository's folder, because this folder is a link, if all
+    /// files of the project run when a shell or the like starts, and if the project holds the home folder or one of
+    /// Caliban's own folders or of those with what the user has written for it, or lies in such a folder.
     pub fn contains(&self, root: &Path) -> bool {
         let is_full = self.strength.get() == Some(&Some(Strength::Full));
         let is_link = |it: &str| root.join(it).is_symlink();
@@ -120,7 +125,10 @@ impl Confinement {
         let home = dirs::home_dir();
         let of_home =
             || home.as_ref().is_some_and(|it| it.starts_with(root) || is_within(root, it));
-        let of_caliban = || self.private.iter().any(|it| it.starts_with(root));
+        let of_caliban = || {
+            self.private.iter().any(|it| it.starts_with(root))
+                || self.given.iter().any(|it| meets(root, it, 2))
+        };
         let is_start = *self.is_start.get_or_init(|| of_home() || of_caliban());
         self.settings.is_on && is_full && !self.settings.network && !is_replaceable && !is_start
     }
@@ -407,6 +415,17 @@ fn protected(root: &Path, places: &Places) -> io::Result<Fixed> {
     }
     fixed.pinned.push(own);
     Ok(fixed)
+}
+
+/// Whether the project holds the path or lies in it, with links followed; and the same of the entries of a folder, to
+/// this depth: `~/.config/caliban/AGENTS.md` may be a link into a project with the user's settings.
+fn meets(root: &Path, path: &Path, depth: usize) -> bool {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if real.starts_with(root) || root.starts_with(&real) {
+        return true;
+    }
+    let entries = path.read_dir().into_iter().flatten().flatten().take(MOST);
+    depth > 0 && entries.map(|it| it.path()).any(|it| meets(root, &it, depth - 1))
 }
 
 /// The entry of a folder that all programs share which is this path, or contains it; the shared folder itself if it is

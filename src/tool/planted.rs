@@ -279,7 +279,8 @@ impl Watch {
             if !is_gone
                 && is_still
                 && !self.fresh.has(&path).await
-                && !self.places.leads_home_at_last(&path).await
+                && (is_last || !self.places.is_half_written(&path))
+                && !self.places.leads_home(&path)
                 && !self.agreed.borrow().has(&path)
                 && !self.is_moved(&path)
                 && !self.is_written_by_user(&path).await

@@ -24,6 +24,7 @@ mod moved;
 #[cfg(target_os = "linux")]
 mod named;
 #[cfg(target_os = "linux")]
+mod own;
 mod refused;
 #[cfg(target_os = "linux")]
 mod remotes;

@@ -107,6 +107,7 @@ impl Place {
             confinement: Confinement::new(
                 settings,
                 Vec::new(),
+                Vec::new(),
                 base.join("layers"),
                 program.clone(),
             ),

@@ -86,6 +86,8 @@ pub struct Confinement {
     pub(super) settings: Settings,
     /// Folders that are hidden from commands.
     pub(super) private: Vec<PathBuf>,
+    /// The folders with the user's instructions, commands and skills.
+    pub(super) given: Vec<PathBuf>,
     /// The folder with the project's layers over the caches of build tools.
     pub(super) layers: PathBuf,
     pub(super) layered: Arc<watch::Sender<Layered>>,

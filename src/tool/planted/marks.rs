@@ -8,11 +8,6 @@ use crate::tool::git::folder_of;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use tokio::time::sleep;
-
-/// The time for which a file may be half written.
-const MOMENT: Duration = Duration::from_millis(10);
 
 /// The files without a mount, with their texts when the command began.
 pub(super) type Marks = BTreeMap<PathBuf, String>;
@@ -98,18 +93,23 @@ fn is_its(folder: &Path, mark: &Path) -> bool {
 }
 
 impl Places {
-    /// Does the same as `leads_home` once git is done. Git writes such a file in two steps, so an answer of no is not the
-    /// last one.
-    pub(super) async fn leads_home_at_last(&self, path: &Path) -> bool {
-        let is_one = || path.ends_with(".git") || path.ends_with("commondir");
-        if self.leads_home(path) {
-            return true;
-        }
-        if !is_one() {
-            return false;
-        }
-        sleep(MOMENT).await;
-        self.leads_home(path)
+    /// Whether git may still be writing this file, or the one that leads back to it: it makes the file first, and writes
+    /// its text after, and it moves a worktree before it writes the new place down. Such a file leads nowhere.
+    pub(super) fn is_half_written(&self, path: &Path) -> bool {
+        let is_empty =
+            |it: &Path| it.symlink_metadata().is_ok_and(|it| it.is_file() && it.len() == 0);
+        let is_mark = path.ends_with(".git") || path.ends_with("commondir");
+        is_mark && is_empty(path) || self.is_on_the_way(path)
+    }
+
+    /// Whether this is the file `.git` of a worktree whose folder names a place where nothing is.
+    fn is_on_the_way(&self, path: &Path) -> bool {
+        let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
+        let tree = path.parent().filter(|_| is_file && path.ends_with(".git"));
+        let Some(own) = tree.and_then(folder_of) else { return false };
+        let is_of_worktree = own.parent().is_some_and(|it| it == self.folder().join("worktrees"));
+        let named = || fresh::read(&own.join("gitdir")).unwrap_or_default();
+        is_of_worktree && own.join(named().trim_end()).symlink_metadata().is_err()
     }
 }
 

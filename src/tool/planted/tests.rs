@@ -27,6 +27,16 @@ impl Room {
         write(&self.path(""), path, text);
     }
 
+    /// Looks as it does while the command runs.
+    fn glance(&mut self) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            self.watch.glance().await;
+            let listed = done(&mut Some(self.watch.listing())).await;
+            self.watch.judge(listed, false).await;
+        });
+    }
+
     /// The paths that are taken back now, and their new names.
     fn taken(&mut self) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -109,6 +119,44 @@ fn only_files_that_would_run_outside_of_the_sandbox_are_renamed() {
     assert!(room.taken().is_empty());
     room.write(".envrc", "again");
     assert_eq!(room.taken(), [".envrc > .envrc.refused2"]);
+}
+
+#[test]
+fn a_half_written_mark_of_a_worktree_is_judged_when_it_is_whole_or_the_command_has_ended() {
+    let marks = [
+        (".git/worktrees/a/commondir", "", "../..\n", "/tmp\n"),
+        ("out/a/.git", "", "gitdir: ../../.git/worktrees/a\n", "gitdir: /tmp\n"),
+    ];
+    for (mark, half, whole, evil) in marks {
+        for text in [half, whole, evil] {
+            let mut room = Room::with(&[".git/config", ".git/HEAD"]);
+            room.write(
+                ".git/worktrees/a/gitdir",
+                &format!("{}\n", room.path("out/a/.git").display()),
+            );
+            room.write(mark, text);
+            room.glance();
+            let is_there = |room: &Room| room.path(mark).exists();
+            assert_eq!(is_there(&room), text != evil, "{mark}: {text:?}");
+            room.taken();
+            assert_eq!(is_there(&room), text == whole, "{mark}: {text:?} at the end");
+        }
+    }
+}
+
+#[test]
+fn a_worktree_that_is_moved_is_judged_when_git_has_written_the_new_place_down() {
+    let mut room = Room::with(&[".git/config", ".git/HEAD"]);
+    room.write("new/.git", "gitdir: ../.git/worktrees/a\n");
+    for (named, there) in [("new", true), ("gone", true), ("other", false)] {
+        room.write("other/.git", "");
+        room.write(
+            ".git/worktrees/a/gitdir",
+            &format!("{}\n", room.path(named).join(".git").display()),
+        );
+        room.glance();
+        assert_eq!(room.path("new/.git").exists(), there, "{named}");
+    }
 }
 
 #[test]
