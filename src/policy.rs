@@ -256,13 +256,14 @@ fn details(outside: Option<&str>, unlocked: &[String], judged: &Judgement) -> St
     format!("{}{}{touched}{reason}", because(judged), changes_locked(unlocked))
 }
 
-/// Where a command gets that uses the network and whose words name no host.
+/// Where a command gets that uses the network and whose words do not name all hosts.
 fn reach(is_outside: bool, judged: &Judgement) -> &'static str {
     let it = &judged.touched;
     match () {
-        () if !it.is_remote || !it.hosts.is_empty() || !judged.opens.is_empty() => "",
+        () if !it.reaches_more || !judged.opens.is_empty() => "",
         () if judged.is_contained && !is_outside => "It reaches only hosts that a rule allows.",
-        () => "It names no host, and may reach any.",
+        () if it.hosts.is_empty() => "It names no host, and may reach any.",
+        () => "It may reach others too.",
     }
 }
 

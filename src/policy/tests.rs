@@ -80,7 +80,7 @@ fn a_command_needs_consent_and_is_denied_in_plan_mode() {
             &[],
             &act("make"),
             expect![[
-                r#"Ask(Run { command: "make", outside: None, background: false, unlocked: [], judged: Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], removes: false, others: Nothing, folders: [], hosts: [], is_remote: false }, opens: [], unruled: [] }, is_changed: false })"#
+                r#"Ask(Run { command: "make", outside: None, background: false, unlocked: [], judged: Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], removes: false, others: Nothing, folders: [], hosts: [], reaches_more: false }, opens: [], unruled: [] }, is_changed: false })"#
             ]],
         );
         check(mode, &granted, &act("make"), expect!["Allow"]);
@@ -96,7 +96,7 @@ fn fetching_a_page_needs_consent_in_every_mode_until_its_host_is_allowed() {
             &[],
             &page,
             expect![[
-                r#"Ask(Fetch("https://a.org/x", Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], removes: false, others: Nothing, folders: [], hosts: [], is_remote: false }, opens: [], unruled: [] }))"#
+                r#"Ask(Fetch("https://a.org/x", Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], removes: false, others: Nothing, folders: [], hosts: [], reaches_more: false }, opens: [], unruled: [] }))"#
             ]],
         );
         check(mode, &[Grant::Fetch("a.org".into())], &page, expect!["Allow"]);

@@ -23,8 +23,8 @@ pub struct Touched {
     pub folders: Vec<String>,
     /// Hosts in addresses, such as `https://a.org/b`, `git@a.org:b`, and `a.org` behind `curl`.
     pub hosts: Vec<String>,
-    /// Whether a program is known to connect to other machines.
-    pub is_remote: bool,
+    /// Whether a program is known to connect to other machines, and may reach some that its words do not name.
+    pub reaches_more: bool,
 }
 
 /// What a command may write besides the files that its words name.
@@ -69,7 +69,10 @@ impl Touched {
             others,
             folders: once(folders),
             hosts: once(hosts),
-            is_remote: script.commands.iter().any(|it| it.is_certain() && hosts::is_remote(it)),
+            reaches_more: script
+                .commands
+                .iter()
+                .any(|it| it.is_certain() && hosts::reaches_more(it)),
         }
     }
 

@@ -54,6 +54,16 @@ fn the_line_of_keys_names_keys_that_work_where_the_cursor_is() {
 }
 
 #[test]
+fn the_line_of_keys_leads_to_the_changes_from_another_file_after_the_turn_too() {
+    let scene = Scene::two_written(|it| it.file("b.txt", "b\n").size(80, 24));
+    let nvim = &scene.nvim;
+    nvim.keys(":edit b.txt<CR>");
+    wait_keys(nvim, ":Caliban next goes to the changes · :Caliban to the chat");
+    nvim.keys(":Caliban next<CR>\\A:edit b.txt<CR>");
+    wait_keys(nvim, ":Caliban to the chat");
+}
+
+#[test]
 fn the_line_of_keys_follows_the_cursor_and_the_hunks_of_the_code() {
     let scene = Scene::two_written(|it| it.size(80, 24));
     let nvim = &scene.nvim;

@@ -188,6 +188,10 @@ fn a_question_about_the_network_names_the_hosts_or_says_that_any_may_be_reached(
         ("scp out me@example.org:in", "It names the host `example.org`."),
         ("git push origin main", ANY),
         ("npm i left-pad", ANY),
+        (
+            "curl \"$url\" https://example.org",
+            "It names the host `example.org`. It may reach others too.",
+        ),
     ];
     for (columns, lines) in [(60, 20), (80, 24)] {
         let server = Server::start();

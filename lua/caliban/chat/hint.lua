@@ -205,7 +205,10 @@ local function outside(chat)
   local all = overlay and overlay.keys() or {} ---@type caliban.KeyWords[]
   if phase == 'offline' then
     return { ':Caliban restart' }
-  elseif phase == 'reviewing' and #all == 0 then
+  end
+  local listing = chat.listing
+  local changes = listing and require('caliban.chat.changes.list').count(listing) > 0
+  if (changes or phase == 'reviewing') and #all == 0 then
     all = { { ':Caliban next goes to the changes', ':Caliban next' } }
   end
   local waits = not chat.reading and due(chat) or nil

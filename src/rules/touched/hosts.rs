@@ -54,7 +54,7 @@ fn is_host(text: &str) -> bool {
 }
 
 /// Whether the command is known to connect to other machines.
-pub(super) fn is_remote(command: &Simple) -> bool {
+fn is_remote(command: &Simple) -> bool {
     let Some(name) = command.name() else { return false };
     let verbs = Manner::reading(name, &command.words[1..]).texts_at(&command.words[1..]);
     let verb = verbs.first().map_or("", |it| it.1);
@@ -62,6 +62,13 @@ pub(super) fn is_remote(command: &Simple) -> bool {
         .iter()
         .any(|(program, verbs)| *program == name && (verbs.is_empty() || verbs.contains(&verb)));
     loads || sending::is_known(name, verb) && !SETTINGS.contains(&verb)
+}
+
+/// Whether the command uses the network and does not name all its hosts: it names none, or a word of it is known only when
+/// the command runs.
+pub(super) fn reaches_more(command: &Simple) -> bool {
+    let is_open = |it: &Word| it.fixed().is_none() && it.shown().contains(['$', '`']);
+    is_remote(command) && (named(command).is_empty() || command.words[1..].iter().any(is_open))
 }
 
 /// The places among the operands of a program whose operands are places.
@@ -107,42 +114,48 @@ mod tests {
     use super::super::Touched;
     use crate::bash::Script;
 
-    /// A command line, the hosts that it names, and whether it is known to use the network.
+    /// A command line, the hosts that it names, and whether it may reach others.
     #[test]
     fn the_hosts_of_a_command_are_named_with_and_without_a_scheme() {
         let cases: &[(&str, &[&str], bool)] = &[
-            ("curl a.org", &["a.org"], true),
-            ("curl -o out.txt -H 'x: y' a.org/b?c d.org:80", &["a.org", "d.org:80"], true),
-            ("curl -so page https://a.org b.org", &["a.org", "b.org"], true),
-            ("curl -fsS https://a.org/x?a=1 -o y.txt", &["a.org"], true),
-            ("curl a.org/x?a=1\\&b=2", &["a.org"], true),
-            ("curl https://a.org/{b,c} https://{d,e}.org", &["a.org"], true),
+            ("curl a.org", &["a.org"], false),
+            ("curl -o out.txt -H 'x: y' a.org/b?c d.org:80", &["a.org", "d.org:80"], false),
+            ("curl -so page https://a.org b.org", &["a.org", "b.org"], false),
+            ("curl -fsS https://a.org/x?a=1 -o y.txt", &["a.org"], false),
+            ("curl a.org/x?a=1\\&b=2", &["a.org"], false),
+            ("curl https://a.org/{b,c} https://{d,e}.org", &["a.org"], false),
             ("curl \"$url\"", &[], true),
             ("curl \"https://$host/x\" ", &[], true),
-            ("wget -O out.tgz user@a.org/b", &["a.org"], true),
-            ("ssh -p 22 me@a.org ls b.org", &["a.org"], true),
-            ("scp a.txt me@a.org:b c.org:d ./e:f", &["a.org", "c.org"], true),
-            ("rsync -a src/ a.org:dst", &["a.org"], true),
+            ("curl \"$url\" https://a.org", &["a.org"], true),
+            ("curl https://a.org/$x", &["a.org"], true),
+            ("curl -H 'x: $y' a.org", &["a.org"], false),
+            ("curl a.org && git push", &["a.org"], true),
+            ("curl a.org && echo $x", &["a.org"], false),
+            ("wget a.org `cat list`", &["a.org"], true),
+            ("wget -O out.tgz user@a.org/b", &["a.org"], false),
+            ("ssh -p 22 me@a.org ls b.org", &["a.org"], false),
+            ("scp a.txt me@a.org:b c.org:d ./e:f", &["a.org", "c.org"], false),
+            ("rsync -a src/ a.org:dst", &["a.org"], false),
             ("ping -c 1 a.org", &[], true),
-            ("nc a.org 80", &["a.org"], true),
+            ("nc a.org 80", &["a.org"], false),
             ("git push", &[], true),
             ("git push origin main", &[], true),
-            ("git push git@a.org:b", &["a.org"], true),
+            ("git push git@a.org:b", &["a.org"], false),
             ("git -C sub fetch", &[], true),
             ("git remote -v", &[], false),
             ("git status", &[], false),
             ("npm i", &[], true),
-            ("npm i --registry https://a.org left-pad", &["a.org"], true),
+            ("npm i --registry https://a.org left-pad", &["a.org"], false),
             ("npm test", &[], false),
             ("pip install -r requirements.txt", &[], true),
             ("cargo test", &[], false),
             ("cargo update", &[], true),
-            ("timeout 5 curl a.org", &["a.org"], true),
+            ("timeout 5 curl a.org", &["a.org"], false),
             ("ls curl a.org", &[], false),
         ];
-        for (line, hosts, is_remote) in cases {
+        for (line, hosts, reaches_more) in cases {
             let it = Touched::by(&Script::parse(line));
-            assert_eq!((&*it.hosts, it.is_remote), (&*owned(hosts), *is_remote), "{line}");
+            assert_eq!((&*it.hosts, it.reaches_more), (&*owned(hosts), *reaches_more), "{line}");
         }
     }
 
