@@ -3,7 +3,7 @@
 
 use crate::event::{Access, Grant, Guarded, Mode, Remote};
 use crate::rules::{Judgement, Leak, Verdict};
-use crate::text::unseen::exact;
+use crate::text::unseen::{self, exact};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision<'a> {
@@ -279,9 +279,11 @@ fn changes_locked(unlocked: &[String]) -> String {
     )
 }
 
-/// A name in backticks, which cannot end its own quotation.
+/// A name in backticks, which cannot end its own quotation, and is one line.
 fn quoted(name: &str) -> String {
-    format!("`{}`", in_one_line(name).replace('`', "[U+0060]"))
+    let spelt = unseen::name(&exact(name)).replace('`', "[U+0060]");
+    let cut = if spelt.chars().nth(NAME).is_some() { "…" } else { "" };
+    format!("`{}{cut}`", spelt.chars().take(NAME).collect::<String>())
 }
 
 fn look(it: &Guarded) -> String {
@@ -307,10 +309,13 @@ fn one_of_several(it: &Guarded) -> String {
     format!("- `{}`{place}{why}", it.path)
 }
 
+/// The most characters of a name, or of a text in one line.
+const NAME: usize = 300;
+
 /// A text in one line that is not too long.
 fn in_one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let line: String = words.join(" ").chars().take(300).collect();
+    let line: String = words.join(" ").chars().take(NAME).collect();
     exact(&line).into_owned()
 }
 

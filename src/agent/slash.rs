@@ -207,7 +207,7 @@ fn called(desk: &Desk, word: &str, arguments: &str) -> Result<Called, String> {
             "The user's message calls the command /{word}. Its text, with the arguments in it:\n\n{text}"
         );
         let warnings = command.warning(desk).into_iter().chain(command.unknown_tools(desk));
-        let warnings = warnings.collect();
+        let warnings = warnings.chain(commands::shadowed(desk, &command)).collect();
         let excerpt = named::excerpt(&desk.shown(&command.path), ExcerptKind::Command, text);
         let excerpt = Excerpt { tools: command.allowed.tools, ..excerpt };
         return Ok(Called::Command { excerpt, model: command.model, warnings });

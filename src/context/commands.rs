@@ -126,6 +126,16 @@ pub fn get(desk: &Desk, name: &str) -> Result<Option<Command>, String> {
     first.map_or(Ok(None), Err)
 }
 
+/// A sentence about the user's own file of the same name, if this command of the project is used in its place.
+pub fn shadowed(desk: &Desk, command: &Command) -> Option<String> {
+    let files = files(desk).found;
+    let is_same = |it: &&File| it.name == command.name;
+    let is_projects = files.iter().any(|it| it.path == command.path && !it.is_users);
+    let own = files.iter().filter(is_same).find(|it| it.is_users).filter(|_| is_projects)?;
+    let (name, used, own) = (&command.name, desk.shown(&command.path), desk.shown(&own.path));
+    Some(format!("/{name} is `{used}` of the project. Your own `{own}` was not used."))
+}
+
 fn files(desk: &Desk) -> Files {
     let mut files = Files::default();
     let places = front::places(desk, &PROJECTS, "commands", &USERS);

@@ -297,7 +297,7 @@ fn in_auto_mode_a_command_that_sends_after_a_strangers_text_needs_consent() {
 
 #[test]
 fn git_that_changes_locked_files_needs_consent_in_every_mode_whatever_the_rules_say() {
-    let unlocked = vec!["AGENTS.md".to_owned(), "a\u{202e}b".to_owned()];
+    let unlocked = vec!["AGENTS.md".to_owned(), "a\u{202e}\n  `b".to_owned()];
     let access = Access::Act {
         command: "git checkout x".into(),
         outside: None,
@@ -313,7 +313,10 @@ fn git_that_changes_locked_files_needs_consent_in_every_mode_whatever_the_rules_
             panic!("{mode}");
         };
         let text = question.text().unwrap();
-        assert!(text.contains("commands may not change: `AGENTS.md`, `a[U+202E]b`."), "{text}");
+        assert!(
+            text.contains("commands may not change: `AGENTS.md`, `a[U+202E][U+000A]  [U+0060]b`."),
+            "{text}"
+        );
     }
     let denied = Judgement { verdict: Some(Verdict::Deny), ..judged };
     assert!(matches!(decide(Mode::Auto, &granted, &denied, &access), Decision::Deny(_)));

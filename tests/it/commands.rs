@@ -98,6 +98,31 @@ fn amounts_and_code_of_a_command_stay_and_arguments_that_it_does_not_name_are_ad
 }
 
 #[test]
+fn a_command_of_the_project_in_place_of_the_users_own_is_said() {
+    let own = "../config/caliban/commands";
+    let setup = project()
+        .file(&format!("{own}/fix.md"), "Mine.\n")
+        .file("../home/.claude/commands/git/log.md", "Mine too.\n");
+    let (server, nvim) = start(setup);
+    let dir = nvim.setup.dir().display().to_string();
+    let cases = [
+        ("fix", ".claude/commands/fix.md", format!("{dir}/config/caliban/commands/fix.md")),
+        ("git:log", ".caliban/commands/git/log.md", "~/.claude/commands/git/log.md".to_owned()),
+    ];
+    nvim.keys("i");
+    for (at, (name, used, own)) in cases.iter().enumerate() {
+        nvim.keys(&format!("/{name}<C-s>"));
+        let said = format!("/{name} is `{used}` of the project. Your own `{own}` was not used.");
+        nvim.wait_transcript(&said);
+        wait_replies(&nvim, at + 1);
+    }
+    nvim.keys("/brief<C-s>");
+    wait_replies(&nvim, 3);
+    assert!(!nvim.transcript().contains("/brief is"), "{}", nvim.transcript());
+    assert!(!server.requests()[2].json.to_string().contains("Mine"));
+}
+
+#[test]
 fn slash_commands_and_skills_are_completed_and_listed() {
     let skill = "---\nname: tidy-up\ndescription: Puts things in order\n---\nDo.\n";
     let bad = "---\ndescription: \"x\n---\nDo.";

@@ -20,10 +20,17 @@ pub fn show(root: &Path, path: &Path) -> String {
     }
 }
 
-/// Like `show`, but two different paths never have the same text: backslashes and bytes that are not UTF-8 are escaped.
+/// Like `show`, but two different paths never have the same text, which is one line and has no backtick: backslashes,
+/// control characters, backticks and bytes that are not UTF-8 are escaped.
 pub fn unmistakable(root: &Path, path: &Path) -> String {
+    let escaped = |c: char| match c {
+        '\\' | '\n' | '\t' | '\r' => c.escape_default().to_string(),
+        '`' | '\u{2028}' | '\u{2029}' => c.escape_unicode().to_string(),
+        c if c.is_control() => c.escape_unicode().to_string(),
+        c => c.to_string(),
+    };
     match path.to_str() {
-        Some(_) => show(root, path).replace('\\', "\\\\"),
+        Some(_) => show(root, path).chars().map(escaped).collect(),
         None => path.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
     }
 }
@@ -83,4 +90,19 @@ pub fn trail(path: &Path) -> Option<Vec<PathBuf>> {
 
 fn reversed(path: &Path) -> impl Iterator<Item = PathBuf> + '_ {
     path.components().rev().map(|it| PathBuf::from(it.as_os_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_paths_never_have_the_same_text_which_is_one_line() {
+        let shown = |name: &str| unmistakable(Path::new("/p"), &Path::new("/p").join(name));
+        assert_eq!(shown("a b.rs"), "a b.rs");
+        assert_eq!(shown("a\n    b"), "a\\n    b");
+        assert_eq!(shown("a\\n    b"), "a\\\\n    b");
+        assert_eq!(shown("a`?\t\u{1b}[2J"), "a\\u{60}?\\t\\u{1b}[2J");
+        assert_eq!(shown("\u{e4}\u{2028}"), "\u{e4}\\u{2028}");
+    }
 }
