@@ -455,3 +455,35 @@ fn an_edit_before_the_question_stays_under_review_and_its_verdict_follows() {
     }
     assert_grows(requests);
 }
+
+/// What is told while a question waits stands below it; the cursor stays on the question, whose keys are its own.
+#[test]
+fn a_line_that_arrives_below_a_question_takes_no_key_from_it() {
+    let which = || ask("c1", &[which()]);
+    let touch = || Reply::new().call("c1", "shell", json!({ "command": "touch b.txt" }));
+    let cases: [(&dyn Fn() -> Reply, &str, &str); 4] = [
+        (&which, "e own words", "1"),
+        (&which, "? Which database", "1"),
+        (&touch, "y once", "n"),
+        (&touch, "? Run", "n"),
+    ];
+    for size in [(60, 20), (80, 24), (120, 36)] {
+        for (reply, at, key) in cases {
+            let server = Server::start();
+            let nvim = Nvim::start(&Setup::new().anthropic(&server).size(size.0, size.1));
+            server.reply(reply());
+            nvim.keys(":Caliban<CR>igo<C-s><Esc><C-w>k");
+            if key == "1" {
+                nvim.wait_asked("e own words");
+            } else {
+                nvim.wait_question();
+            }
+            nvim.go_to_transcript(at);
+            server.reply(Reply::said("Well."));
+            nvim.keys(":Caliban mode auto-edit<CR>:Caliban mode plan<CR>");
+            nvim.wait_transcript("Mode plan");
+            nvim.keys(key);
+            nvim.wait(|_| server.count() == 2, &format!("{key} at {at:?}, {size:?}"));
+        }
+    }
+}

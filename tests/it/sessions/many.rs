@@ -47,7 +47,7 @@ fn the_picker_shows_titles_and_opens_the_chosen_conversation() {
         nvim.wait_gone("Type number and <Enter>");
     }
     nvim.keys("<Esc>:Caliban<CR>i/resume parser<C-s>");
-    nvim.wait_screen("and its tests");
+    nvim.wait_screen("Type number and <Enter>");
     nvim.keys("<CR><Esc>");
     nvim.quit_with(":qa<CR>");
 
