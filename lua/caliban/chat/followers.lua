@@ -32,7 +32,8 @@ end
 ---@return caliban.Followers
 function M.note(chat, follow, except)
   local buf = chat.transcript
-  local noted = { windows = {}, on_question = {}, staying = {}, question = chat.question or chat.repainted }
+  local noted =
+    { windows = {}, on_question = {}, staying = {}, question = chat.question or chat.repainted }
   if follow then
     noted.windows = at_end(buf, api.nvim_buf_line_count(buf), except)
     local block, row = require('caliban.chat.order').asking(chat)
