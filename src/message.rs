@@ -3,6 +3,7 @@
 
 mod aside;
 mod builtin;
+mod call;
 mod diff;
 mod foreign;
 mod image;
@@ -13,6 +14,7 @@ mod stored;
 
 pub use aside::Aside;
 pub use builtin::Builtin;
+pub use call::{Input, ToolCall};
 pub use diff::{DiffHunk, FileDiff, Kind};
 pub use foreign::{Foreign, Origin, is_mark, mark_of};
 pub use image::{Content, Image, Sight};
@@ -154,25 +156,6 @@ pub fn arrive(blocks: &mut Vec<Block>, more: Block) {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToolCall {
-    pub id: CallId,
-    pub tool: String,
-    pub input: Input,
-}
-
-/// A call's arguments. Broken JSON is kept as it arrived; a call with broken arguments does not run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Input {
-    Json(Value),
-    /// The arguments as they arrived, and the JSON parser's error message.
-    Broken {
-        text: String,
-        why: String,
-    },
-}
-
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct ToolAnswer {
@@ -220,6 +203,9 @@ pub struct ToolAnswer {
     pub diff: Vec<FileDiff>,
     #[serde(default)]
     pub shown: Option<Box<Aside>>,
+    /// The command that the user has put in the place of the call's.
+    #[serde(default)]
+    pub changed: Option<String>,
 }
 
 impl ToolAnswer {

@@ -152,6 +152,12 @@ fn part(block: &Block) -> Option<String> {
 }
 
 fn answer(it: &ToolAnswer) -> Option<String> {
+    let changed = it.changed.as_ref().map(|command| format!("Changed to\n\n{}", fenced(command)));
+    let both: Vec<String> = changed.into_iter().chain(result(it)).collect();
+    (!both.is_empty()).then(|| both.join("\n\n"))
+}
+
+fn result(it: &ToolAnswer) -> Option<String> {
     if it.text.trim().is_empty() {
         return None;
     }

@@ -173,8 +173,19 @@ impl<'a> Trims<'a> {
     }
 }
 
-/// The text of an answer, in a fence if it is a stranger's.
+/// The text of an answer, in a fence if it is a stranger's. Above it stands the command that the user has put in the
+/// place of the call's, if there is one.
 pub(super) fn given(answer: &ToolAnswer, mark: &str) -> String {
+    let text = fenced_answer(answer, mark);
+    match &answer.changed {
+        Some(command) => format!(
+            "The user changed the command of this call. This command is used instead of yours:\n{command}\n\n{text}"
+        ),
+        None => text,
+    }
+}
+
+fn fenced_answer(answer: &ToolAnswer, mark: &str) -> String {
     let Some(foreign) = &answer.foreign else { return answer.text.clone() };
     let (text, own) = foreign.split(&answer.text);
     if text.is_empty() {

@@ -185,7 +185,8 @@ fn of_excerpt(it: &Excerpt) -> u64 {
 
 /// The bytes of an answer.
 pub fn of_answer(answer: &ToolAnswer) -> u64 {
-    answer.text.len() as u64 + answer.images.iter().map(of_image).sum::<u64>()
+    let changed = answer.changed.as_ref().map_or(0, String::len);
+    (answer.text.len() + changed) as u64 + answer.images.iter().map(of_image).sum::<u64>()
 }
 
 /// The number of bytes of a text that has as many tokens as the image.

@@ -76,6 +76,7 @@ mod tests {
             session: None,
             diff: Vec::new(),
             shown: None,
+            changed: None,
         }
     }
 

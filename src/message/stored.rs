@@ -21,8 +21,9 @@ impl Serialize for ToolAnswer {
             session,
             diff,
             shown,
+            changed,
         } = self;
-        let mut fields = serializer.serialize_struct("ToolAnswer", 14)?;
+        let mut fields = serializer.serialize_struct("ToolAnswer", 15)?;
         fields.serialize_field("id", id)?;
         match output {
             Some(file) => fields.serialize_field("output", file)?,
@@ -58,6 +59,9 @@ impl Serialize for ToolAnswer {
         }
         if let Some(shown) = shown {
             fields.serialize_field("shown", shown)?;
+        }
+        if let Some(command) = changed {
+            fields.serialize_field("changed", command)?;
         }
         fields.end()
     }

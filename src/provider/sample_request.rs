@@ -32,6 +32,7 @@ pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
         session: None,
         diff: Vec::new(),
         shown: None,
+        changed: None,
     })
 }
 

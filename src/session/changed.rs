@@ -4,9 +4,8 @@
 
 use super::{Open, Phase, Session, State, Step, audit};
 use crate::event::{Access, Event};
-use crate::message::{CallId, Input, ToolAnswer};
+use crate::message::{CallId, ToolAnswer};
 use crate::text::unseen;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The longest command that can be changed in the editor, in bytes.
@@ -45,9 +44,7 @@ impl Session {
         let judged = self.judged(&access);
         let Phase::Acting { open, .. } = &mut self.phase else { return };
         let Some(it) = open.iter_mut().find(|it| it.call.id == *id) else { return };
-        if let Input::Json(Value::Object(arguments)) = &mut it.call.input {
-            arguments.insert("command".to_owned(), command.into());
-        }
+        it.call.set_command(command);
         let is_plain = unseen::exact(command) == command;
         it.state = if is_plain { State::Allowed } else { State::Ready };
         (it.access, it.judged, it.is_changed) = (access, judged, true);
@@ -71,8 +68,7 @@ impl Session {
         running.filter_map(command).collect()
     }
 
-    /// The answer to a call. If the user changed the command of the call, a sentence in the answer quotes the new
-    /// command.
+    /// The answer to a call. If the user changed the command of the call, the answer names the new command.
     pub(super) fn with_change(&self, answer: ToolAnswer) -> ToolAnswer {
         match self.open().iter().find(|it| it.call.id == answer.id) {
             Some(it) => it.told(answer),
@@ -102,11 +98,7 @@ impl Open {
         if !self.is_changed {
             return answer;
         }
-        let text = format!(
-            "The user changed the command of this call. This command is used instead of yours:\n{command}\n\n{}",
-            answer.text
-        );
         let summary = format!("changed · {}", answer.summary);
-        ToolAnswer { text, summary, ..answer }
+        ToolAnswer { summary, changed: Some(command.clone()), ..answer }
     }
 }

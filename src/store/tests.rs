@@ -106,6 +106,7 @@ fn answer(id: &str) -> ToolAnswer {
         session: None,
         diff: Vec::new(),
         shown: None,
+        changed: None,
     }
 }
 

@@ -305,8 +305,22 @@ impl View {
         }
     }
 
+    /// Shows the command that the user has put in the place of the call's.
+    pub(super) fn set_command(&mut self, call: &CallId, command: &str) {
+        let Some(at) = self.calls.get(call).copied() else { return };
+        if let Content::Tool(tool) = &mut self.blocks[at].content
+            && let Some(call) = &mut tool.call
+        {
+            call.set_command(command);
+            self.changed(at);
+        }
+    }
+
     pub(super) fn answered(&mut self, answer: &ToolAnswer, now_ms: Option<u64>) {
         let Some(at) = self.calls.get(&answer.id).copied() else { return };
+        if let Some(command) = &answer.changed {
+            self.set_command(&answer.id, command);
+        }
         self.unanswered.remove(&at);
         let block = &mut self.blocks[at];
         let Content::Tool(tool) = &mut block.content else { return };

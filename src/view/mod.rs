@@ -112,7 +112,10 @@ impl View {
             Event::Chose { .. } | Event::Unanswered { .. } => self.responded(event),
             Event::PlanSubmitted { .. } | Event::PlanDecided { .. } => self.planned(event),
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
-            Event::Changed { call, .. } => self.forget_question(Some(call)),
+            Event::Changed { call, command, .. } => {
+                self.forget_question(Some(call));
+                self.set_command(call, command);
+            }
             Event::Started { call, .. } => self.started(call, now_ms),
             Event::Proposed { call, what, diff, .. } => self.proposed(call, *what, diff.as_deref()),
             Event::Answered { answer, .. } => self.answered_now(answer, now_ms),

@@ -149,6 +149,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         session: None,
         diff: Vec::new(),
         shown: None,
+        changed: None,
     };
     Event::Answered { turn: TurnId(1), answer }
 }

@@ -6,6 +6,7 @@ use crate::kit::reply::Reply;
 use crate::kit::sandbox::is_full;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use crate::review::reopened::quit;
 use crate::review::scene::Scene;
 use expect_test::expect;
 use serde_json::json;
@@ -49,7 +50,15 @@ fn the_key_c_runs_a_changed_command_and_tells_the_model() {
 
         two"#]]
     .assert_eq(&scene.answer(2, "c1"));
-    scene.nvim.wait_screen("changed · ");
+    let said = scene.request(2).json.to_string();
+    let words = "This command is used instead of yours:\\necho two > out; cat out\\n\\n<untrusted-";
+    assert!(said.contains(words), "{said}");
+    scene.nvim.wait_screen("▸ shell  echo two > out; cat out ");
+    scene.nvim.wait_screen("changed · exit 0");
+    let scene = quit(scene);
+    scene.nvim.keys(":Caliban<CR>");
+    scene.nvim.wait_screen("▸ shell  echo two > out; cat out ");
+    scene.nvim.wait_screen("changed · exit 0");
     scene.nvim.keys(":Caliban log permissions<CR>");
     scene.nvim.wait_screen("you changed it to: run echo two");
 }

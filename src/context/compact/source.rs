@@ -80,7 +80,11 @@ fn entry(message: &Message, block: &Block) -> Option<Entry> {
         }
         Block::Answer(answer) => {
             let head = if answer.failed { "result, failed" } else { "result" };
-            (head.to_owned(), &answer.text, true)
+            let head = match &answer.changed {
+                Some(command) => format!("{head}; the user ran this command instead: {command}"),
+                None => head.to_owned(),
+            };
+            (head, &answer.text, true)
         }
         Block::Searched(it) => {
             let head = "the agent's provider searches the web".to_owned();

@@ -37,6 +37,7 @@ fn answer(id: &str, text: &str) -> Block {
         session: None,
         diff: Vec::new(),
         shown: None,
+        changed: None,
     })
 }
 

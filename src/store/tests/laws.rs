@@ -61,6 +61,7 @@ fn answered() -> impl Strategy<Value = ToolAnswer> {
             job_end: is_job.then_some(7),
             foreign: is_foreign.then_some(foreign),
             inquiry: asks.then(|| Box::new(Inquiry { marked: vec![1], ..Inquiry::default() })),
+            changed: asks.then(|| said.clone()),
             session: is_task.then_some(said),
             diff: if edits { vec![diff] } else { Vec::new() },
             shown: Aside::of(if edits { vec!["a.txt:1".into()] } else { Vec::new() }),

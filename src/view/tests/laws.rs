@@ -163,6 +163,7 @@ impl Driven {
                     session: None,
                     diff: Vec::new(),
                     shown: None,
+                    changed: None,
                 };
                 self.step(session::Input::Answered { turn, answer });
             }
