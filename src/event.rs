@@ -2,6 +2,7 @@
 
 mod access;
 mod awaited;
+mod claim;
 mod compaction;
 mod end;
 mod failure;
@@ -20,6 +21,7 @@ mod worker;
 
 pub use access::{Access, Guarded, Remote};
 pub use awaited::{Awaited, Rest, Undecided};
+pub use claim::{Buffer, Claim, Claimed, Disk, Keeps, OnDisk, Standing, Told};
 pub use compaction::{Compaction, Handoff};
 pub use end::End;
 pub use failure::{Biggest, Failure, Limit};
@@ -198,6 +200,13 @@ pub enum Event {
     Reviewed {
         path: PathBuf,
     },
+    /// `claims` is what verdicts say about files on disk from now on. If a request is about to be sent (`is_sent`), it
+    /// tells the model these things, and all other notes.
+    Stood {
+        told: Vec<Told>,
+        claims: Vec<Claim>,
+        is_sent: bool,
+    },
     /// The buffers of these files have text that the user has accepted but that is not on disk. Paths are as the user
     /// sees them.
     Unsaved {
@@ -206,6 +215,10 @@ pub enum Event {
     /// Excerpts for the next request, for example the instructions of folders that were touched for the first time.
     Instructed {
         files: Vec<Excerpt>,
+    },
+    /// What the next request was to tell of the changes in this file is not so any more.
+    Untold {
+        path: String,
     },
     /// Which text of a file the model knows: `hash` is the SHA-256 of the text (`Text::sha256_hex`). It is empty if the
     /// model knows only that the text has changed, and `None` if the file does not exist any more.

@@ -7,6 +7,7 @@ mod call;
 mod diff;
 mod foreign;
 mod image;
+mod note;
 pub mod inquiry;
 mod parameter;
 mod searched;
@@ -14,54 +15,18 @@ mod stored;
 
 pub use aside::Aside;
 pub use builtin::Builtin;
-pub use call::{Input, ToolCall};
+pub use call::{CallId, Input, ToolCall};
 pub use diff::{DiffHunk, FileDiff, Kind};
 pub use foreign::{Foreign, Origin, is_mark, mark_of};
 pub use image::{Content, Image, Sight};
 pub use inquiry::{Given, Inquiry, Question};
+pub use note::Note;
 pub use parameter::Parameter;
 pub use searched::{Found, Searched};
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fmt;
-
-/// A tool call's id from the provider, or one made by the program if the provider gave none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct CallId(pub String);
-
-/// Begins the ids of the program's own questions, so that an answer to a model's call never counts for one of them.
-const OWN: &str = "caliban:";
-
-impl CallId {
-    /// The id of a question or a proposal of the program's own.
-    pub fn own(name: impl fmt::Display) -> CallId {
-        CallId(format!("{OWN}{name}"))
-    }
-
-    /// The id of the question that the subagent with this session's name asks about its own `call`.
-    pub fn of_subagent(name: &str, call: &CallId) -> CallId {
-        CallId::own(format_args!("{name}/{call}"))
-    }
-
-    /// The name of the subagent that asks such a question.
-    pub fn subagent(&self) -> Option<&str> {
-        self.0.strip_prefix(OWN)?.split_once('/').map(|it| it.0)
-    }
-
-    /// Whether this is such an id.
-    pub fn is_own(&self) -> bool {
-        self.0.starts_with(OWN)
-    }
-}
-
-impl fmt::Display for CallId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -123,6 +88,9 @@ pub enum Block {
     /// A message from the program to the model between turns, for example a late verdict.
     Notice {
         text: String,
+        /// The edit of which the message tells the verdict.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
     },
     /// A block in a provider's own format. It is sent back verbatim to the same model and at the same place. `provider`
     /// names the wire format of the block. A block that signs another block comes directly after that block.

@@ -215,7 +215,10 @@ impl Program {
             }
             // These commands are ignored: the draft was moved to the session that was opened in its place, and the
             // check of an edit's diagnostics matters only to a running session.
-            (None, Command::Draft(_) | Command::Checked(_) | Command::Report(_)) => (),
+            (
+                None,
+                Command::Draft(_) | Command::Checked(_) | Command::Report(_) | Command::LookAgain,
+            ) => {}
             (None, _) => self.absent(&session),
         }
     }
@@ -324,14 +327,22 @@ impl Program {
     /// Delivers a verdict to the session that made the proposals. `session` is the name that the editor sent with the
     /// review.
     fn verdict(&self, session: &SessionId, verdict: Verdict) {
-        let Verdict { session: of, answers, path, was, saved, text } = verdict;
-        let of = of.filter(|it| self.sessions.runs(*it)).or_else(|| self.judged_for(session));
-        let Some(of) = of else { return self.absent(session) };
-        if let Some(path) = was {
-            let (answers, saved, text) = (Vec::new(), true, None);
-            self.tell(of, Command::Reviewed(Decided { answers, path, saved, text }));
+        let Verdict { session: of, answers, claims, path, was, saved, text } = verdict;
+        let runs = |it: &Handle| self.sessions.runs(*it);
+        let own = of.filter(runs).or_else(|| self.sessions.find(session).filter(runs));
+        if own.is_none() && answers.iter().any(|it| !it.id.0.is_empty()) {
+            let shown = tool::path::show(&self.site.places.root, &path);
+            let text = format!(
+                "The conversation `{session}` is not open: its model does not hear of your decision on {shown}."
+            );
+            return self.notice(Level::Info, text);
         }
-        self.tell(of, Command::Reviewed(Decided { answers, path, saved, text }));
+        let Some(of) = own.or_else(|| self.judged_for(session)) else { return };
+        if let Some(path) = was {
+            let (answers, claims, saved, text) = (Vec::new(), Vec::new(), true, None);
+            self.tell(of, Command::Reviewed(Decided { answers, claims, path, saved, text }));
+        }
+        self.tell(of, Command::Reviewed(Decided { answers, claims, path, saved, text }));
     }
 
     /// Saves all sessions and ends. Messages that wait for a task are delivered first.

@@ -100,7 +100,8 @@ impl Checks {
 /// with the next request.
 fn note(conversation: &mut Conversation, text: String) {
     let answer = ToolAnswer::done(&CallId(String::new()), text, "");
-    conversation.take(Input::Applied { files: Vec::new(), answer });
+    let (files, claims) = (Vec::new(), Vec::new());
+    conversation.take(Input::Applied { files, answer, claims });
 }
 
 /// Whether a verdict is about this file.

@@ -4,7 +4,7 @@ use super::checks::Check;
 use crate::context::slash::{self, Parsed};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Back, Level, Permission};
-use crate::event::{Grant, Mode, Parent, Reading, Ruling, SessionId, WorkerId};
+use crate::event::{Claim, Grant, Mode, Parent, Reading, Ruling, SessionId, WorkerId};
 use crate::message::{CallId, Excerpt, ToolAnswer};
 use crate::provider::lesson::Lesson;
 use crate::session::{Cut, Input, Response};
@@ -54,6 +54,8 @@ pub enum Command {
         line: u32,
     },
     Retry,
+    /// A text that a verdict has called unsaved may be saved or gone.
+    LookAgain,
     ChooseModel(String),
     /// `None` chooses the next mode.
     ChooseMode(Option<Mode>),
@@ -108,6 +110,7 @@ impl Command {
                 | Command::Reviewed(_)
                 | Command::Report(_)
                 | Command::Checked(_)
+                | Command::LookAgain
                 | Command::Largest(_)
                 | Command::Plan(PlanAct { what: PlanWanted::Keep | PlanWanted::Show, .. })
                 | Command::Present { .. }
@@ -169,6 +172,7 @@ impl Command {
             | Command::Reviewed(_)
             | Command::Report(_)
             | Command::Checked(_)
+            | Command::LookAgain
             | Command::Largest(_) => None,
         }
     }
@@ -203,6 +207,7 @@ impl Command {
                 | Command::Reviewed(_)
                 | Command::Report(_)
                 | Command::Checked(_)
+                | Command::LookAgain
                 | Command::Permissions(Wanted::List | Wanted::Explain(_) | Wanted::Why(_))
                 | Command::ListJobs
                 | Command::StopJob(_)
@@ -215,6 +220,8 @@ impl Command {
 pub struct Decided {
     /// The verdict on each call.
     pub answers: Vec<ToolAnswer>,
+    /// What the verdicts say about files on disk.
+    pub claims: Vec<Claim>,
     pub path: PathBuf,
     /// Whether the file's accepted text is on disk.
     pub saved: bool,

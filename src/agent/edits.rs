@@ -6,7 +6,7 @@ use super::known::Observation;
 use super::refactor::{self, Edits};
 use super::whole;
 use crate::edit::{self, Edit, Manner, Misfit, Part, Proposal, Stack, Texts, kept};
-use crate::event::{Access, Awaited, Post, TurnId};
+use crate::event::{Access, Awaited, Claim, Post, TurnId};
 use crate::message::{
     Block, CallId, FileDiff, Input as Arguments, Kind, Reply, ToolAnswer, ToolCall,
 };
@@ -76,8 +76,8 @@ pub(super) struct Open {
     files: Vec<(PathBuf, bool)>,
     /// What was changed in these files.
     made: Awaited,
-    /// Why one of these files was not written; empty if all were.
-    unsaved: String,
+    /// Which of these files were not written, and why.
+    claims: Vec<Claim>,
     /// `sentences` tells the model about `files`; `done` has a word for each deletion or renaming.
     sentences: Vec<String>,
     done: Vec<&'static str>,
@@ -92,7 +92,7 @@ impl Open {
             waits: false,
             files: Vec::new(),
             made: Awaited::default(),
-            unsaved: String::new(),
+            claims: Vec::new(),
             sentences: Vec::new(),
             done: Vec::new(),
         }
@@ -386,7 +386,7 @@ impl Job {
         }
         if !self.desk.workspace.reviews() {
             let (path, answers) = (path.clone(), Vec::new());
-            let _ = self.results.send(Input::Reviewed { path, answers });
+            let _ = self.results.send(Input::Reviewed { path, answers, claims: Vec::new() });
         }
         path
     }
@@ -438,7 +438,8 @@ impl Job {
         for (n, part) in parts.iter().enumerate() {
             let own = counts.get(n).filter(|_| parts.len() > 1);
             let Some(it) = open.iter_mut().find(|it| it.call == part.call) else { continue };
-            let mut sentence = edit::written(&self.shown(path), unsaved, self.unattended);
+            let mut sentence =
+                edit::written(&self.shown(path), unsaved.is_empty(), self.unattended);
             if !part.note.is_empty() {
                 sentence.push_str(&format!("\n{}", part.note));
             }
@@ -448,33 +449,33 @@ impl Job {
             it.sentences.push(sentence);
             it.files.push((path.clone(), unsaved.is_empty()));
             let is_empty = proposal.before.is_none() && after.content.is_empty();
-            let made = if is_empty {
-                Awaited::EMPTY
-            } else {
-                Awaited::hunks(own.copied().unwrap_or(hunks))
-            };
-            it.made = it.made.plus(made);
-            if it.unsaved.is_empty() {
-                unsaved.clone_into(&mut it.unsaved);
+            let made = Awaited::hunks(own.copied().unwrap_or(hunks));
+            it.made = it.made.plus(if is_empty { Awaited::EMPTY } else { made });
+            if !unsaved.is_empty() {
+                let (call, hash) = (it.call.clone(), text.unwrap_or(after).sha256_hex());
+                it.claims.push(Claim::unsaved(call, path.clone(), unsaved, hash));
             }
         }
     }
 
     /// Answers a call, unless a part of it waits for the user's decision.
     fn applied(&self, it: Open) {
-        let Open { call, waits, files, made, unsaved, sentences, done, .. } = it;
+        let Open { call, waits, files, made, mut claims, sentences, done, .. } = it;
         if waits || sentences.is_empty() {
             return;
         }
-        let written = if unsaved.is_empty() {
-            format!("{made} written")
-        } else {
-            format!("{made} not written: {unsaved}")
+        let summary = |written: &str| {
+            let written = (made.changes() > 0).then(|| format!("{made} {written}"));
+            let words = written.iter().map(|it| &**it).chain(done.iter().copied());
+            words.collect::<Vec<_>>().join(", ")
         };
-        let written = (made.changes() > 0).then_some(written.as_str());
-        let summary = written.into_iter().chain(done).collect::<Vec<_>>().join(", ");
-        let answer = ToolAnswer::done(&call, sentences.join("\n"), summary);
-        let _ = self.results.send(Input::Applied { files, answer });
+        for it in &mut claims {
+            it.summary = summary("written");
+        }
+        let unsaved = claims.first().map(|it| format!("not written: {}", it.why()));
+        let now = summary(unsaved.as_deref().unwrap_or("written"));
+        let answer = ToolAnswer::done(&call, sentences.join("\n"), now);
+        let _ = self.results.send(Input::Applied { files, answer, claims });
     }
 
     fn needs(&self, turn: TurnId, call: CallId, access: Access) {

@@ -5,11 +5,13 @@ use super::checkpoints::{Keeper, KeeperMessage, Record};
 use super::checks::{Check, Checks, Looked};
 use super::children::worktrees::Worktrees;
 use super::command::Decided;
-use super::known::{Known, Observation, Tracker};
+use super::known::{self, Cause, Known, Observation, Tracker};
 use super::todo::Todo;
 use super::turn::Turn;
 use super::{edits, work};
 use crate::conversation::Conversation;
+use crate::conversation::report::Level;
+use crate::event::TurnId;
 use crate::session::Input;
 use crate::store::tally::Tally;
 use crate::tool::{self, Call, Desk};
@@ -65,8 +67,20 @@ impl Files {
         desk: &Desk,
         decided: Decided,
     ) {
-        let Decided { mut answers, path, saved, text } = decided;
+        let Decided { mut answers, mut claims, path, saved, text } = decided;
         self.note_saved(conversation, &desk.root, &path, saved);
+        // a conversation that was emptied does not hear of edits that it never made
+        let count = answers.len();
+        answers.retain(|it| conversation.session.has_made(&it.id));
+        claims.retain(|it| conversation.session.has_made(&it.call));
+        if answers.is_empty() && count > 0 {
+            let shown = desk.shown(&path);
+            let text = format!(
+                "No model hears of your decision on {shown}: the conversation with the edit is gone."
+            );
+            conversation.notice(Level::Info, text);
+            return conversation.take(Input::Reviewed { path, answers, claims });
+        }
         self.worktrees.decided(answers.iter().map(|it| &it.id));
         if text.is_some() || !answers.is_empty() {
             self.record.settle(conversation, &path, text.as_ref());
@@ -83,7 +97,7 @@ impl Files {
                 );
             }
         }
-        self.checks.judged(conversation, Input::Reviewed { path, answers });
+        self.checks.judged(conversation, Input::Reviewed { path, answers, claims });
     }
 
     /// Takes in the state of a check after an edit.
@@ -115,6 +129,33 @@ impl Files {
         }
         let paths = self.unsaved.iter().map(|it| tool::path::show(root, it)).collect();
         conversation.take(Input::Unsaved { paths });
+    }
+
+    /// Before a request: looks at the files on disk of which its verdicts speak. Returns false if it speaks of none.
+    /// `Input::Stood` has the result.
+    pub(super) fn look_again(
+        &self,
+        conversation: &Conversation,
+        desk: &Desk,
+        turn: &mut Turn,
+        of: TurnId,
+    ) -> bool {
+        let paths = conversation.session.claimed();
+        if paths.is_empty() {
+            return false;
+        }
+        let mut watched = self.known.watched(&conversation.session, desk);
+        watched.retain(|it| it.is_in(&paths));
+        let (workspace, results) = (desk.workspace.clone(), turn.results());
+        let observations = self.known.observations();
+        turn.attend(async move {
+            let looks = known::look(&*workspace, &watched).await;
+            let files = workspace.standings(paths.into_iter().collect()).await;
+            // what has changed is taken in before the words about the disk are made
+            let _ = observations.send(Observation::Looked(Cause::User, looks, Vec::new()));
+            let _ = results.send(Input::Stood { turn: Some(of), files });
+        });
+        true
     }
 
     /// Everything that a read or a command needs.

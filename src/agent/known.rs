@@ -2,7 +2,7 @@
 //! request.
 
 use crate::conversation::Conversation;
-use crate::edit;
+use crate::edit::{self, Fate, Revision};
 use crate::message::{Excerpt, ExcerptKind};
 use crate::session::{self, Input, Session};
 use crate::text::Text;
@@ -33,6 +33,8 @@ struct Seen {
     text: Option<Arc<Text>>,
     /// The file's stamp (such as its time and size) when the file had this text.
     stamp: Stamp,
+    /// The differences that the model is told with the next request: the text that it knew, and the one that it is told.
+    untold: Vec<(Arc<Text>, Arc<Text>)>,
     /// Counts the observations of the file. The result of a check that began before the last observation is ignored.
     at: u64,
 }
@@ -43,6 +45,12 @@ pub(super) struct Watched {
     path: PathBuf,
     stamp: Stamp,
     at: u64,
+}
+
+impl Watched {
+    pub(super) fn is_in(&self, paths: &BTreeSet<PathBuf>) -> bool {
+        paths.contains(&self.path)
+    }
 }
 
 /// The result of a check that found a file changed.
@@ -105,7 +113,8 @@ impl Known {
             let (stamp, at) = seen.unwrap_or_default();
             Watched { path: path.clone(), stamp, at }
         };
-        session.known.keys().filter(is_agreed).map(one).collect()
+        let all = session.known.keys().chain(session.gone.keys());
+        all.filter(is_agreed).map(one).collect()
     }
 
     /// Whether the model may be told how a file changes.
@@ -133,10 +142,24 @@ impl Known {
         seen.at += 1;
     }
 
-    fn forget(&mut self, path: &Path) -> Option<Arc<Text>> {
-        let gone = self.files.remove(path)?.text?;
-        self.size -= gone.content.len();
-        Some(gone)
+    fn note_untold(&mut self, path: &Path, stood: Text) {
+        let seen = self.files.entry(path.to_owned()).or_default();
+        if let Some(text) = &seen.text {
+            seen.untold.push((text.clone(), Arc::new(stood)));
+        }
+    }
+
+    fn forget(&mut self, path: &Path) {
+        let text = self.files.remove(path).and_then(|it| it.text);
+        self.size -= text.map_or(0, |it| it.content.len());
+    }
+
+    /// Notes that a file with this stamp is gone. Its text is kept, because the file may come back.
+    fn leave(&mut self, path: &Path, stamp: Stamp) -> Option<Arc<Text>> {
+        let seen = self.files.get_mut(path)?;
+        seen.stamp = stamp;
+        seen.at += 1;
+        seen.text.clone()
     }
 }
 
@@ -183,7 +206,10 @@ impl Tracker<'_> {
     pub(super) fn observe(&mut self, observation: Observation) {
         match observation {
             Observation::Learnt { path, stood, text } => {
-                let told = stood.and_then(|it| self.differs(&path, &it, Cause::User));
+                let told = stood.as_ref().and_then(|it| self.differs(&path, it, Cause::User));
+                if let (Some(_), Some(stood)) = (&told, stood) {
+                    self.known.note_untold(&path, stood);
+                }
                 let hash = match &told {
                     Some((_, false)) => String::new(),
                     _ => text.sha256_hex(),
@@ -194,7 +220,7 @@ impl Tracker<'_> {
                 self.tell_changes(told.into_iter().map(|it| it.0).collect());
             }
             Observation::Moved { from, to } => {
-                if let (Some(text), Some(path)) = (self.forget(from), to) {
+                if let (Some(text), Some(path)) = (self.forget(from, Stamp::Unknown), to) {
                     let text = Arc::unwrap_or_clone(text);
                     self.observe(Observation::Learnt { path, stood: None, text });
                 }
@@ -206,16 +232,40 @@ impl Tracker<'_> {
     /// Notes the text of a file on which the user has decided, because the verdict tells the model the text. `None` if
     /// the file does not exist any more.
     pub(super) fn settled(&mut self, path: &Path, text: Option<Text>) {
+        self.withdraw(path, text.as_ref());
         let path = path.to_owned();
         match text {
             Some(text) => self.observe(Observation::Learnt { path, stood: None, text }),
-            None => drop(self.forget(path)),
+            None => drop(self.forget(path, Stamp::Unknown)),
         }
     }
 
-    /// Forgets a file. Returns its text if it was in memory.
-    fn forget(&mut self, path: PathBuf) -> Option<Arc<Text>> {
-        let text = self.known.forget(&path);
+    /// The user has decided on the changes in a file, perhaps also on those of other conversations. What the model was
+    /// to be told of such a change with the next request is not told if it is no longer so.
+    fn withdraw(&mut self, path: &Path, now: Option<&Text>) {
+        let Some(seen) = self.known.files.get_mut(path) else { return };
+        let untold = std::mem::take(&mut seen.untold);
+        let shown = self.desk.shown(path);
+        let is_it = |it: &Excerpt| it.kind == ExcerptKind::Changes && it.path == shown;
+        if untold.is_empty() || !self.conversation.session.instructions.iter().any(is_it) {
+            return;
+        }
+        let fates = |(before, after): &(Arc<Text>, Arc<Text>)| {
+            edit::outcome(Revision { before, after }, now).hunks.into_iter().map(|it| it.fate)
+        };
+        let fates: Vec<Fate> = untold.iter().flat_map(fates).collect();
+        if fates.iter().all(|it| *it == Fate::Kept) {
+            return;
+        }
+        self.conversation.take(Input::Untell { path: shown });
+        if !fates.iter().all(|it| *it == Fate::Undone) {
+            self.tell_changes(vec![self.excerpt(path, session::MAY_DIFFER.to_owned())]);
+        }
+    }
+
+    /// The file is gone. Returns its text if it is in memory.
+    fn forget(&mut self, path: PathBuf, stamp: Stamp) -> Option<Arc<Text>> {
+        let text = self.known.leave(&path, stamp);
         self.conversation.take(Input::Know { path, hash: None });
         text
     }
@@ -238,16 +288,17 @@ impl Tracker<'_> {
         let mut files = Vec::new();
         let mut others: [BTreeSet<String>; 2] = Default::default();
         for Look { path, stamp, at, now, decided } in looks {
-            let is_known = self.conversation.session.known.contains_key(&path);
+            let session = &self.conversation.session;
+            let is_gone = session.gone.contains_key(&path);
+            let is_known = is_gone || session.known.contains_key(&path);
             if !is_known || self.known.files.get(&path).map_or(0, |it| it.at) != at {
                 continue;
             }
-            let told = match &now {
-                Ok(source) => self.differs(&path, &source.text, cause),
-                Err(why) => {
-                    Some((self.changed(&path, &format!("It {} now.", why.say()), cause), true))
-                }
-            };
+            if is_gone && now.is_err() {
+                self.known.leave(&path, stamp);
+                continue;
+            }
+            let told = self.told(&path, &now, cause);
             if cause == Cause::Opened && told.is_some() {
                 continue;
             }
@@ -272,7 +323,7 @@ impl Tracker<'_> {
             }
             match now {
                 Ok(source) => self.settle_look(path, source.text, stamp, is_told, is_clear),
-                Err(_) => drop(self.forget(path)),
+                Err(_) => drop(self.forget(path, stamp)),
             }
         }
         let is_told = |it: &String| files.iter().any(|file: &Excerpt| file.path == *it);
@@ -287,6 +338,21 @@ impl Tracker<'_> {
             if !names.is_empty() {
                 self.conversation.take(Input::Note { text: named(names, what) });
             }
+        }
+    }
+
+    /// What the model is told of a file that may have changed, and whether that is all of it.
+    fn told(
+        &self,
+        path: &Path,
+        now: &Result<Source, Unreadable>,
+        cause: Cause,
+    ) -> Option<(Excerpt, bool)> {
+        let is_gone = self.conversation.session.gone.contains_key(path);
+        match now {
+            Ok(source) if is_gone => Some(self.again(path, &source.text)),
+            Ok(source) => self.differs(path, &source.text, cause),
+            Err(why) => Some((self.changed(path, &format!("It {} now.", why.say()), cause), true)),
         }
     }
 
@@ -325,9 +391,37 @@ impl Tracker<'_> {
                 return Some((self.excerpt(path, session::MAY_DIFFER.to_owned()), false));
             }
             None if *hash == now.sha256_hex() => return None,
+            // the review waits for its buffer, and the verdict tells the text
+            None if self.conversation.session.reviewing.iter().any(|it| it == path) => return None,
             None => (session::NOT_KNOWN.to_owned(), false),
         };
         Some((self.changed(path, &said, cause), is_all))
+    }
+
+    /// What the model is told of a file that is there again, and whether that is all of it.
+    fn again(&self, path: &Path, now: &Text) -> (Excerpt, bool) {
+        let was = self.known.files.get(path).and_then(|it| it.text.as_ref());
+        let is_same = |hash: &String| *hash == now.sha256_hex();
+        let (said, is_all) = match was {
+            _ if self.conversation.session.gone.get(path).is_some_and(is_same) => (
+                "The file is there again as text, with the lines that you saw last.".to_owned(),
+                true,
+            ),
+            Some(text) => {
+                let (said, is_all) = edit::unified(text, now, LINES);
+                (
+                    format!(
+                        "The file is there again as text, and has changed since you saw it last:\n{said}"
+                    ),
+                    is_all,
+                )
+            }
+            None => (
+                "The file is there again as text. Read it before you rely on its lines.".to_owned(),
+                false,
+            ),
+        };
+        (self.excerpt(path, said), is_all)
     }
 
     fn changed(&self, path: &Path, said: &str, cause: Cause) -> Excerpt {

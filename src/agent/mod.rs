@@ -41,6 +41,7 @@ mod sampler;
 mod servers;
 mod setup;
 mod slash;
+mod standing;
 mod state;
 mod status;
 mod title;
@@ -227,6 +228,9 @@ impl Agent {
                     return;
                 }
                 self.turn.begin_reply(&conversation.session.model);
+                if self.files.look_again(conversation, desk, &mut self.turn, turn) {
+                    return;
+                }
                 self.sampler.sample(conversation, desk, &mut self.turn, turn);
             }
             Effect::Compact { turn, model, focus } => {
@@ -321,6 +325,7 @@ impl Agent {
             }
             Command::Toggle { block, line } => conversation.show(Show::Toggle { block, line }),
             Command::Retry => conversation.try_again(),
+            Command::LookAgain => standing::look(conversation, &self.desk, &self.turn),
             Command::ChooseModel(model) => choice::choose(self, &model),
             Command::ChooseMode(mode) => {
                 let mode = mode.unwrap_or_else(|| conversation.session.mode.next());
@@ -467,6 +472,7 @@ impl Agent {
         }
         match self.turn.result(input) {
             Some(input @ Input::Applied { .. }) => self.files.checks.judged(conversation, input),
+            Some(Input::Stood { turn, files }) => standing::stood(self, turn, files),
             Some(input) => conversation.take(input),
             None => (),
         }

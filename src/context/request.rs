@@ -199,7 +199,7 @@ fn spoken_block(block: &Block, mark: &str) -> Option<Block> {
     let text = match block {
         Block::Text { text } => text.clone(),
         Block::Excerpt(excerpt) => fenced(excerpt, mark),
-        Block::Notice { text } => tagged("notice", "", text),
+        Block::Notice { text, .. } => tagged("notice", "", text),
         _ => return None,
     };
     (!text.trim().is_empty()).then_some(Block::Text { text })

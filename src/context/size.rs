@@ -160,7 +160,7 @@ pub fn of_message(message: &Message) -> u64 {
 /// The bytes of a block.
 pub fn of_block(block: &Block) -> u64 {
     let text = match block {
-        Block::Text { text } | Block::Notice { text } | Block::Thinking { text, .. } => text,
+        Block::Text { text } | Block::Notice { text, .. } | Block::Thinking { text, .. } => text,
         Block::Excerpt(it) => return of_excerpt(it),
         Block::Answer(it) => return of_answer(it),
         Block::Image(it) => return of_image(it),

@@ -95,8 +95,12 @@ mod tests {
         without_keys(&mut input, &keys);
         let Input::Send { text: said, context, .. } = input else { return };
         assert_eq!((said, context[0].text.as_str()), (text, marked));
-        let mut input = Input::Applied { files: Vec::new(), answer: answer("none") };
+        let mut input =
+            Input::Applied { files: Vec::new(), answer: answer("none"), claims: Vec::new() };
         without_keys(&mut input, &keys);
-        assert_eq!(input, Input::Applied { files: Vec::new(), answer: answer("none") });
+        assert_eq!(
+            input,
+            Input::Applied { files: Vec::new(), answer: answer("none"), claims: Vec::new() }
+        );
     }
 }

@@ -5,16 +5,14 @@ use crate::text::{Text, diff};
 /// The most lines that the model is shown of changes by the user's formatters and autocommands.
 const QUOTED: usize = 40;
 
-/// The answer for an edit of `path`. `unsaved` says why the text is not on disk, and is empty if the text is on disk.
-/// `is_unattended` says that nobody reviews the edit.
-pub fn written(path: &str, unsaved: &str, is_unattended: bool) -> String {
+/// The answer for an edit of `path`. `is_saved` says whether the text is on disk, and `is_unattended` that nobody reviews
+/// the edit.
+pub fn written(path: &str, is_saved: bool, is_unattended: bool) -> String {
     let review = if is_unattended { "" } else { "; the user may still review it" };
-    if unsaved.is_empty() {
+    if is_saved {
         format!("Applied and written to {path}{review}.")
     } else {
-        format!(
-            "Applied in the user's buffer of {path}, but not written to disk ({unsaved}){review}."
-        )
+        format!("Applied in the user's buffer of {path}{review}.")
     }
 }
 

@@ -1,8 +1,44 @@
 //! A call of a tool by the model.
 
-use super::CallId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt;
+
+/// A tool call's id from the provider, or one made by the program if the provider gave none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallId(pub String);
+
+/// Begins the ids of the program's own questions, so that an answer to a model's call never counts for one of them.
+const OWN: &str = "caliban:";
+
+impl CallId {
+    /// The id of a question or a proposal of the program's own.
+    pub fn own(name: impl fmt::Display) -> CallId {
+        CallId(format!("{OWN}{name}"))
+    }
+
+    /// The id of the question that the subagent with this session's name asks about its own `call`.
+    pub fn of_subagent(name: &str, call: &CallId) -> CallId {
+        CallId::own(format_args!("{name}/{call}"))
+    }
+
+    /// The name of the subagent that asks such a question.
+    pub fn subagent(&self) -> Option<&str> {
+        self.0.strip_prefix(OWN)?.split_once('/').map(|it| it.0)
+    }
+
+    /// Whether this is such an id.
+    pub fn is_own(&self) -> bool {
+        self.0.starts_with(OWN)
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {

@@ -51,17 +51,16 @@ impl Serialize for ToolAnswer {
         if let Some(inquiry) = inquiry {
             fields.serialize_field("inquiry", inquiry)?;
         }
-        if let Some(session) = session {
-            fields.serialize_field("session", session)?;
+        for (name, text) in [("session", session), ("changed", changed)] {
+            if let Some(text) = text {
+                fields.serialize_field(name, text)?;
+            }
         }
         if !diff.is_empty() {
             fields.serialize_field("diff", diff)?;
         }
         if let Some(shown) = shown {
             fields.serialize_field("shown", shown)?;
-        }
-        if let Some(command) = changed {
-            fields.serialize_field("changed", command)?;
         }
         fields.end()
     }

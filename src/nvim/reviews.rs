@@ -5,6 +5,7 @@
 mod answer;
 mod entry;
 mod judge;
+mod whole;
 
 pub use answer::Verdict;
 
@@ -179,7 +180,9 @@ impl Partial {
                     files.iter().map(|(path, it)| (path.clone(), it.counts())).collect(),
                 );
             }
-            verdict.answers.push(joined(files.into_values().collect()).into());
+            let mut answer = joined(files.into_values().collect());
+            verdict.claims.extend(answer.take_claims());
+            verdict.answers.push(answer.into());
         }
     }
 }
@@ -207,6 +210,7 @@ fn joined(mut answers: Vec<Answer>) -> Answer {
         all.text.push_str(&it.text);
         all.failed &= it.failed;
         all.files += it.files;
+        all.claims.extend(it.claims);
         if all.unsaved.is_empty() {
             all.unsaved = it.unsaved;
         }

@@ -131,6 +131,10 @@ pub enum FromNvim {
     Retry {
         session: SessionId,
     },
+    /// A text that a verdict has called unsaved may be saved or gone.
+    LookAgain {
+        session: SessionId,
+    },
     /// Sets the model and its settings.
     SetModel {
         session: SessionId,
@@ -332,6 +336,11 @@ pub enum ToNvim {
     /// Asks which version of each file's text the editor has. The answer is a list of strings that change with the
     /// text. A string is empty if the file's text is the one on disk, and `undecided` if the text has pending changes.
     Stamps {
+        /// Absolute paths.
+        paths: Vec<PathBuf>,
+    },
+    /// Asks which texts the buffers of these files hold. The answer is a list of `HeldText`, in the order of the paths.
+    HeldTexts {
         /// Absolute paths.
         paths: Vec<PathBuf>,
     },

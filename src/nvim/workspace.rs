@@ -5,16 +5,16 @@ use super::lsp;
 use super::reviews::{Order, on_wire};
 use super::session_link::SessionLink;
 use super::wire::{
-    BufferText, Comments, Consult, PartlyDecided, Restored, ToNvim, Uncomment, WireProposal,
-    to_utf8,
+    BufferText, Comments, Consult, HeldText, PartlyDecided, Restored, ToNvim, Uncomment,
+    WireProposal, to_utf8,
 };
 use crate::edit::{Misfit, Proposal};
-use crate::event::TurnId;
+use crate::event::{Buffer, Disk, Standing, TurnId};
 use crate::text::{Text, cause};
 use crate::tool::comment::Comment;
 use crate::tool::lsp::{Findings, Question};
 use crate::tool::scene::{Part, Scene};
-use crate::tool::{Arrival, Moved, Source, Stamp, Unreadable, Workspace, disk};
+use crate::tool::{Arrival, Moved, Source, Stamp, Unreadable, Workspace, disk, seen};
 use futures::future::{BoxFuture, join_all};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -167,6 +167,36 @@ impl Workspace for Buffers {
                 paths.iter().enumerate().map(one).collect()
             });
             looked.await.unwrap_or_default()
+        })
+    }
+
+    fn standings(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Standing>> {
+        Box::pin(async move {
+            let question = ToNvim::HeldTexts { paths: paths.clone() };
+            let given = self.ask::<Vec<HeldText>>(question, LONG_PATIENCE).await.ok().flatten();
+            let mut given = given.map(Vec::into_iter);
+            let mut all = Vec::new();
+            for path in paths {
+                let held = given.as_mut().map(|it| it.next().unwrap_or_default());
+                let (buffer, disk) = match held {
+                    None => (Buffer::Unknown, None),
+                    Some(HeldText { text, .. }) if text.is_empty() => (Buffer::Absent, None),
+                    Some(HeldText { text, disk }) => (Buffer::Text(text), disk),
+                };
+                let disk = match disk {
+                    Some(hash) => Disk::Text(hash),
+                    None if buffer == Buffer::Absent => {
+                        seen(self.read(&path).await.map(|it| it.text))
+                    }
+                    None => {
+                        let path = path.clone();
+                        let read = tokio::task::spawn_blocking(move || seen(disk::load(&path)));
+                        read.await.unwrap_or(Disk::Unread)
+                    }
+                };
+                all.push(Standing { path, disk, buffer });
+            }
+            all
         })
     }
 

@@ -28,6 +28,7 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
         }
         FromNvim::Toggle { session, block, line } => (session, Command::Toggle { block, line }),
         FromNvim::Retry { session } => (session, Command::Retry),
+        FromNvim::LookAgain { session } => (session, Command::LookAgain),
         FromNvim::SetModel { session, model } => (session, Command::ChooseModel(model)),
         FromNvim::SetMode { session, mode } => {
             (session, mode.map_or(Command::ChooseMode(None), Command::from))

@@ -140,6 +140,7 @@ async fn a_verdict_reaches_its_session_before_later_messages_and_delays_no_other
     let verdict = Verdict {
         session: of.session,
         answers: Vec::new(),
+        claims: Vec::new(),
         path: of.reviewed.path,
         was: None,
         saved: true,
@@ -251,6 +252,7 @@ async fn requests_of_an_ended_session_do_not_affect_a_new_session_of_its_name() 
     let verdict = Verdict {
         session: Some(old.session),
         answers: Vec::new(),
+        claims: Vec::new(),
         path: "a.txt".into(),
         was: None,
         saved: true,

@@ -78,7 +78,7 @@ pub(super) fn two_tools() -> Request {
             call("functions.list:1", "functions.list", json!({})),
         ]),
         user(vec![
-            Block::Notice { text: "2 hunks were kept.".into() },
+            Block::Notice { text: "2 hunks were kept.".into(), call: None },
             answer("toolu_1", "fn a() {}", false),
             answer("functions.list:1", "No such folder.", true),
         ]),

@@ -169,7 +169,10 @@ impl Session {
     }
 
     /// Takes the result of a call in a turn that is about to end.
-    fn take_landed(&mut self, input: Input, step: &mut Step) {
+    fn take_landed(&mut self, mut input: Input, step: &mut Step) {
+        if let Input::Applied { claims, .. } = &mut input {
+            self.claim(Path::new(""), &[], std::mem::take(claims), step);
+        }
         match input {
             Input::Entered { turn, entry } => self.entered(turn, entry, step),
             Input::Applied { answer, .. } | Input::Answered { answer, .. } => {
@@ -185,9 +188,20 @@ impl Session {
         }
     }
 
-    pub(super) fn reviewed(&mut self, path: PathBuf, answers: Vec<ToolAnswer>, step: &mut Step) {
-        self.record(Event::Reviewed { path }, step);
-        self.take_verdicts(answers, step);
+    /// Takes the verdicts of a settled review, or the answer to an edit that was written at once.
+    pub(super) fn edited(&mut self, input: Input, step: &mut Step) {
+        match input {
+            Input::Reviewed { path, answers, claims } => {
+                self.claim(&path, &answers, claims, step);
+                self.record(Event::Reviewed { path }, step);
+                self.take_verdicts(answers, step);
+            }
+            Input::Applied { answer, claims, .. } => {
+                self.claim(Path::new(""), &[], claims, step);
+                self.take_verdicts(vec![answer], step);
+            }
+            _ => (),
+        }
     }
 
     /// Answers calls with the user's verdicts. If a call was already answered, the model gets the verdict with the next
@@ -205,6 +219,18 @@ impl Session {
         }
     }
 
+    /// Whether the conversation or one of its subagents has made this call, as far as its id tells.
+    pub fn has_made(&self, call: &CallId) -> bool {
+        let is_it = |it: &Block| match it {
+            Block::Call(it) => it.id == *call,
+            Block::Answer(it) => it.session.is_some(),
+            _ => false,
+        };
+        let is_of_model = !call.0.is_empty() && !call.is_own();
+        let is_of_others = !is_of_model || !self.workers.all.is_empty();
+        is_of_others || self.messages.iter().rev().flat_map(|it| &it.blocks).any(is_it)
+    }
+
     /// Takes a verdict on a call that was already answered.
     fn note_verdict(&mut self, answer: ToolAnswer, step: &mut Step) {
         let ToolAnswer { id: call, text, summary, failed, verdict, .. } = answer;
@@ -220,6 +246,10 @@ impl Session {
     /// The verdict on these calls does not count any more. The model has got it, or gets it with the next request, and
     /// is told so after it.
     pub(super) fn reviewed_again(&mut self, path: &Path, calls: Vec<CallId>, step: &mut Step) {
+        if !calls.is_empty() && !calls.iter().any(|it| self.has_made(it)) {
+            return;
+        }
+        self.unclaim(path, &calls, step);
         for call in calls {
             let blocks = self.messages.iter().flat_map(|it| &it.blocks);
             let failed = blocks.rev().find_map(|it| match it {

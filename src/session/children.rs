@@ -14,7 +14,7 @@ impl Session {
     pub(super) fn warn_worker(&mut self, requests: u32) {
         let is_worker = self.subagent_of().is_some_and(|it| it.post.is_some());
         if is_worker && requests == workers::WORKER_REQUESTS {
-            self.notes.push(workers::LAST.to_owned());
+            self.notes.push(workers::LAST.into());
         }
     }
 

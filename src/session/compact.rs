@@ -5,6 +5,7 @@ use super::{Effect, Input, Phase, Session, Step, say};
 use crate::event::{Compaction, End, Event, Handoff, TurnId};
 use crate::message::{Block, Input as Given, Message, Role, ToolCall, Usage};
 use serde_json::Value;
+use std::path::PathBuf;
 
 impl Session {
     /// The index of the first message that requests contain, not counting the system prompt.
@@ -28,7 +29,7 @@ impl Session {
     fn handoff_in(&self, note: usize) -> Option<&str> {
         let note = self.messages.get(note).filter(|it| it.role == Role::Note)?;
         note.blocks.iter().find_map(|it| match it {
-            Block::Notice { text } if !text.trim().is_empty() => Some(text.as_str()),
+            Block::Notice { text, .. } if !text.trim().is_empty() => Some(text.as_str()),
             _ => None,
         })
     }
@@ -161,19 +162,21 @@ impl Session {
         self.context = self.context.saturating_sub(saved);
         self.keeps_whole = false;
         self.fruitless = 0;
-        self.say(Role::Note, vec![Block::Text { text: told }, Block::Notice { text }]);
+        self.say(Role::Note, vec![Block::Text { text: told }, Block::Notice { text, call: None }]);
         self.end_compaction(usage, cost);
     }
 
     /// Forgets the files that no message from `at` on names: the model no longer has their texts, so it has to read
     /// them before it overwrites them.
     fn forget_texts_before(&mut self, at: usize) {
-        let Session { known, messages, reviewing, root, .. } = self;
+        let Session { known, gone, messages, reviewing, root, .. } = self;
         let later = messages.get(at..).unwrap_or_default();
-        known.retain(|path, _| {
+        let is_kept = |path: &PathBuf, _: &mut String| {
             let name = path.strip_prefix(&*root).unwrap_or(path).to_string_lossy();
             reviewing.contains(path) || is_named(&name, later, |it| it == name)
-        });
+        };
+        known.retain(is_kept);
+        gone.retain(is_kept);
     }
 
     fn apply_not_compacted(&mut self, why: &str, usage: Usage, cost: Option<f64>) {

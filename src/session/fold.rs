@@ -5,7 +5,9 @@ use super::{Consult, Message, Open, Phase, Role, Session, State, say, title, und
 use crate::event::{
     Access, End, Event, Measure, Mode, Named, Plan, Queued, Ruling, Tuning, TurnId,
 };
-use crate::message::{Block, CallId, Excerpt, FileDiff, Reply, Stop, ToolAnswer, ToolCall};
+use crate::message::{
+    Block, CallId, Excerpt, ExcerptKind, FileDiff, Note, Reply, Stop, ToolAnswer, ToolCall,
+};
 use crate::rules::Rules;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,10 +26,7 @@ impl Session {
     /// are never saved and the end of a pause (`Rested`).
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::Opened { system, instructions, model, root } => {
-                (self.model, self.root) = (model.clone(), root.clone());
-                self.set_system(system, instructions);
-            }
+            Event::Opened { .. } => self.open_fresh(event),
             Event::AgentChosen { profile } => self.profile.clone_from(profile),
             Event::Marked { mark } => self.mark.clone_from(mark),
             Event::Queued { message } => self.enqueue(message),
@@ -54,8 +53,10 @@ impl Session {
             }
             Event::Answered { answer, .. } => self.apply_answer(answer),
             Event::Reviewed { path } => self.reviewing.retain(|it| it != path),
+            Event::Stood { told, claims, is_sent } => self.apply_stood(told, claims, *is_sent),
             Event::Unsaved { paths } => self.unsaved.clone_from(paths),
             Event::Instructed { files } => self.instructions.extend_from_slice(files),
+            Event::Untold { path } => self.untell(path),
             Event::Knew { path, hash } => self.set_known(path, hash.as_deref()),
             Event::Titled { title } => self.title.clone_from(title),
             Event::Named(named) => self.set_name(named),
@@ -81,6 +82,16 @@ impl Session {
             | Event::Uncompacted { .. } => self.apply_shorter(event),
             Event::Ended { why, .. } => self.settle(why),
         }
+    }
+
+    fn open_fresh(&mut self, event: &Event) {
+        let Event::Opened { system, instructions, model, root } = event else { return };
+        (self.model, self.root) = (model.clone(), root.clone());
+        self.set_system(system, instructions);
+    }
+
+    fn untell(&mut self, path: &str) {
+        self.instructions.retain(|it| it.kind != ExcerptKind::Changes || it.path != path);
     }
 
     fn set_begun(&mut self, call: &CallId) {
@@ -156,8 +167,11 @@ impl Session {
 
     fn set_known(&mut self, path: &Path, hash: Option<&str>) {
         match hash {
-            Some(hash) => drop(self.known.insert(path.to_owned(), hash.to_owned())),
-            None => drop(self.known.remove(path)),
+            Some(hash) => {
+                self.known.insert(path.to_owned(), hash.to_owned());
+                self.gone.remove(path);
+            }
+            None => self.gone.extend(self.known.remove_entry(path)),
         }
     }
 
@@ -183,7 +197,7 @@ impl Session {
         }
         self.mode = mode;
         self.notes.retain(|it| !say::is_mode(it));
-        self.notes.push(say::mode(mode).to_owned());
+        self.notes.push(say::mode(mode).into());
     }
 
     fn set_system(&mut self, system: &str, instructions: &[Excerpt]) {
@@ -343,8 +357,7 @@ impl Session {
     fn apply_note(&mut self, event: &Event) {
         match event {
             Event::Noted { text, call } => {
-                self.late.extend(call.clone().map(|it| (it, text.clone())));
-                self.notes.push(text.clone());
+                self.notes.push(Note { text: text.clone(), call: call.clone() });
             }
             Event::Judged { call, summary, failed } => self.judge_answered(call, summary, *failed),
             _ => (),
@@ -358,7 +371,7 @@ impl Session {
             _ => &mut [],
         };
         let open = open.iter_mut().filter_map(|it| match &mut it.state {
-            State::Done(answer) => Some(answer),
+            State::Done(answer) => Some(&mut **answer),
             _ => None,
         });
         let blocks = self.messages.iter_mut().rev().flat_map(|it| &mut it.blocks);
@@ -394,7 +407,7 @@ impl Session {
         }
         let (turn, requests, open) = (*turn, *requests, std::mem::take(open));
         let answers = open.into_iter().filter_map(|it| match it.state {
-            State::Done(answer) => Some(answer),
+            State::Done(answer) => Some(*answer),
             _ => None,
         });
         let requests = requests.saturating_add(1);
@@ -414,7 +427,7 @@ impl Session {
         }
         if let Phase::Acting { open, .. } = std::mem::take(&mut self.phase) {
             let answers = open.into_iter().map(|it| match &it.state {
-                State::Done(answer) => answer.clone(),
+                State::Done(answer) => (**answer).clone(),
                 State::Running => it.told(say::cut_short(&it.call.id, &it.access, why)),
                 State::Reviewing { what, .. } => {
                     under_review::left_reviewing(&it.call.id, *what, why)
@@ -425,7 +438,7 @@ impl Session {
             });
             self.say_answers(answers.collect());
         }
-        self.notes.extend(say::aftermath(why).map(str::to_owned));
+        self.notes.extend(say::aftermath(why).map(Note::from));
         if let Some(text) = say::ending(why) {
             self.say(Role::Note, vec![Block::Text { text }]);
         }
@@ -461,8 +474,9 @@ impl Session {
 
     pub(super) fn take_notes(&mut self) -> Vec<Block> {
         let ended = self.take_ends_of_jobs();
-        let notes = std::mem::take(&mut self.notes).into_iter().chain(ended);
-        let notes = notes.map(|text| Block::Notice { text });
+        let notes =
+            std::mem::take(&mut self.notes).into_iter().chain(ended.into_iter().map(Note::from));
+        let notes = notes.map(|Note { text, call }| Block::Notice { text, call });
         let instructions = std::mem::take(&mut self.instructions).into_iter().map(Block::Excerpt);
         notes.chain(instructions).collect()
     }

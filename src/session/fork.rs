@@ -2,7 +2,7 @@
 
 use super::{Input, Limits, Phase, Session, say};
 use crate::event::HIGHEST;
-use crate::message::{Block, ExcerptKind, Message, Role, Usage};
+use crate::message::{Block, ExcerptKind, Message, Note, Role, Usage};
 use std::path::{Path, PathBuf};
 
 /// The last turn that these messages began, at most `HIGHEST`, because a file may contain any number.
@@ -39,14 +39,14 @@ impl Session {
         copy.step(Input::Part);
         copy.queue.clear();
         copy.held.clear();
-        copy.notes.extend(reviews_stay(&copy.reviewing, &copy.root));
+        copy.notes.extend(reviews_stay(&copy.reviewing, &copy.root).map(Note::from));
         copy.reviewing.clear();
         copy.granted.clear();
         if let Some(parent) = &mut copy.parent {
             parent.is_copy = true;
         }
         if copy.running_jobs().next().is_some() {
-            copy.notes.push(say::JOBS_STAY.to_owned());
+            copy.notes.push(say::JOBS_STAY.into());
         }
         copy.jobs.retain(|_, it| !it.is_running());
         (copy.usage, copy.spent, copy.unpriced) = (Usage::default(), 0.0, false);

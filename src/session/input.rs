@@ -2,8 +2,9 @@
 
 use super::Consult;
 use crate::event::{
-    Access, Awaited, Event, Failure, Grant, HandOff, Handoff, Measure, Mode, Named, Order, Parent,
-    Plan, PlanVerdict, Profile, Recipient, Rest, Ruling, SessionId, Trim, Tuning, TurnId, WorkerId,
+    Access, Awaited, Claim, Event, Failure, Grant, HandOff, Handoff, Measure, Mode, Named, Order,
+    Parent, Plan, PlanVerdict, Profile, Recipient, Rest, Ruling, SessionId, Standing, Trim, Tuning,
+    TurnId, WorkerId,
 };
 use crate::message::{CallId, Excerpt, FileDiff, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
@@ -205,6 +206,8 @@ pub enum Input {
     Applied {
         files: Vec<(PathBuf, bool)>,
         answer: ToolAnswer,
+        /// What the answer says about files on disk.
+        claims: Vec<Claim>,
     },
     Answered {
         turn: TurnId,
@@ -227,6 +230,13 @@ pub enum Input {
     Reviewed {
         path: PathBuf,
         answers: Vec<ToolAnswer>,
+        /// What the answers say about files on disk.
+        claims: Vec<Claim>,
+    },
+    /// How the files are of which verdicts speak. If the next request of `turn` waits for this, it tells the model.
+    Stood {
+        turn: Option<TurnId>,
+        files: Vec<Standing>,
     },
     /// The user sends a message while these changes wait for their decision.
     Left(Rest),
@@ -313,6 +323,10 @@ pub enum Input {
     /// Instructions that the conversation does not have yet, and other excerpts for the next request.
     Instruct {
         files: Vec<Excerpt>,
+    },
+    /// What the next request was to tell of the changes in this file is not so any more.
+    Untell {
+        path: String,
     },
     /// Which text of a file the model knows now; see `Event::Knew`.
     Know {

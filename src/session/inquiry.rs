@@ -170,7 +170,7 @@ impl Session {
             (Event::Unanswered { call }, Some(answer)) if answer.id == *call => {
                 answer.inquiry = None;
                 say::NO_ANSWER.clone_into(&mut answer.summary);
-                self.notes.push(say::UNANSWERED.to_owned());
+                self.notes.push(say::UNANSWERED.into());
             }
             _ => (),
         }

@@ -43,7 +43,7 @@ impl Session {
     pub(super) fn apply_answer(&mut self, answer: &ToolAnswer) {
         let mut done = answer.clone();
         done.diff.extend(self.take_diff(&answer.id));
-        self.set(&answer.id, State::Done(done));
+        self.set(&answer.id, State::Done(Box::new(done)));
         if answer.inquiry.is_some() {
             self.asked_after = self.queued;
         }
@@ -83,7 +83,7 @@ mod tests {
         let mut session = with_jobs();
         assert_eq!(session.ends_of_jobs().collect::<Vec<_>>(), ["Job 1 ended."]);
         let said = send(&mut session);
-        assert_eq!(said[0], Block::Notice { text: "Job 1 ended.".to_owned() });
+        assert_eq!(said[0], Block::Notice { text: "Job 1 ended.".to_owned(), call: None });
         assert_eq!(session.ends_of_jobs().count(), 0);
         assert_eq!(session.running_jobs().map(|it| it.0).collect::<Vec<_>>(), [2]);
         assert_eq!(session.last_job, 2);
@@ -138,6 +138,6 @@ mod tests {
         assert_eq!((copy.running_jobs().count(), copy.ends_of_jobs().count()), (0, 1));
         assert!(copy.notes.iter().any(|it| it.contains("stay with the original")));
         let said = send(&mut copy);
-        assert!(said.contains(&Block::Notice { text: "Job 1 ended.".to_owned() }));
+        assert!(said.contains(&Block::Notice { text: "Job 1 ended.".to_owned(), call: None }));
     }
 }

@@ -5,6 +5,7 @@
 mod acting;
 mod audit;
 mod changed;
+mod claims;
 mod children;
 mod compact;
 mod consult;
@@ -101,13 +102,13 @@ impl Session {
             it @ (Input::Admitted { .. } | Input::Released { .. }) => self.passed(it, &mut step),
             Input::Entered { turn, entry } => self.entered(turn, entry, &mut step),
             Input::Landed { turn } => self.landed(turn, &mut step),
-            Input::Applied { answer, .. } => self.take_verdicts(vec![answer], &mut step),
+            it @ (Input::Applied { .. } | Input::Reviewed { .. }) => self.edited(it, &mut step),
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
                 self.has_run(turn, answer, &mut step);
             }
             Input::Unreviewed { turn, call, path } => self.unreviewed(turn, &call, path, &mut step),
             Input::Unrecorded { turn, call, why } => self.unrecorded(turn, call, &why, &mut step),
-            Input::Reviewed { path, answers } => self.reviewed(path, answers, &mut step),
+            Input::Stood { turn, files } => self.stood(turn, &files, &mut step),
             Input::Left(rest) => self.rest = rest,
             Input::ReviewLost { path } => self.review_lost(path, &mut step),
             Input::ReviewedAgain { path, calls } => self.reviewed_again(&path, calls, &mut step),
@@ -149,6 +150,7 @@ impl Session {
             Input::Spend { cost } => Event::Spent { cost },
             Input::Measure { model, measure } => Event::Measured { model, measure },
             Input::Instruct { files } => Event::Instructed { files },
+            Input::Untell { path } => Event::Untold { path },
             Input::Note { text } => input::noted(text),
             Input::JobBegan { job, command } => Event::JobBegan { job, command },
             Input::JobEnded { job, note } if self.runs(job) => Event::JobEnded { job, note },

@@ -54,7 +54,7 @@ impl Session {
                     PlanVerdict::SendBack => PlanStage::SentBack,
                     PlanVerdict::Drop => {
                         self.planning.last = None;
-                        self.notes.push(say::PLAN_DROPPED.to_owned());
+                        self.notes.push(say::PLAN_DROPPED.into());
                         return;
                     }
                 };

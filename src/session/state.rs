@@ -3,10 +3,10 @@
 use super::limits::Limits;
 use super::workers::Workers;
 use crate::event::{
-    Access, Awaited, Compaction, End, Grant, Job, Matter, Measure, Mode, Offer, Parent, Planning,
-    Profile, Queued, Recipient, Rest, Trim, Tuning, TurnId,
+    Access, Awaited, Claim, Compaction, End, Grant, Job, Matter, Measure, Mode, Offer, Parent,
+    Planning, Profile, Queued, Recipient, Rest, Trim, Tuning, TurnId,
 };
-use crate::message::{CallId, Excerpt, FileDiff, Message, ToolAnswer, ToolCall, Usage};
+use crate::message::{CallId, Excerpt, FileDiff, Message, Note, ToolAnswer, ToolCall, Usage};
 use crate::rules::{Judgement, Rules};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ pub struct Session {
     /// Never saved.
     pub held: BTreeSet<u32>,
     /// Notes that the model gets with the next request.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// The background jobs that run, and those that have ended without the model being told.
     pub jobs: BTreeMap<u32, Job>,
     /// The number of the last job.
@@ -72,6 +72,8 @@ pub struct Session {
     pub queued: u32,
     /// The hash of each file's text that the model knows; empty if the model has to read the file again.
     pub known: BTreeMap<PathBuf, String>,
+    /// Files that the model knew and that are gone, with the hash of the text that it knew.
+    pub gone: BTreeMap<PathBuf, String>,
     /// Items that requests replace by one line each.
     pub trimmed: Vec<Trim>,
     /// The compactions that were not undone, in order.
@@ -97,8 +99,8 @@ pub struct Session {
     pub unattended: Option<Unattended>,
     /// Whether the model was told how to call, and has made no call since. Never saved.
     pub reminded: bool,
-    /// The verdicts that went to the model as notes, with the calls that they answer.
-    pub late: Vec<(CallId, String)>,
+    /// What verdicts say about files on disk, until it is no longer so.
+    pub claims: Vec<Claim>,
     /// While the model's questions are open, a message with a higher id answers them. Never saved.
     pub asked_after: u32,
     pub phase: Phase,
@@ -157,7 +159,7 @@ pub enum State {
         path: PathBuf,
         what: Awaited,
     },
-    Done(ToolAnswer),
+    Done(Box<ToolAnswer>),
 }
 
 /// A question. It is never saved: if the answer is still needed, the program asks again.

@@ -92,10 +92,13 @@ impl Session {
     /// default mode.
     pub(super) fn told_mode(&self) -> Mode {
         let said = self.messages.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
-            Block::Notice { text } => Some(text),
+            Block::Notice { text, .. } => Some(text),
             _ => None,
         });
-        said.chain(&self.notes).filter_map(|it| say::mode_of(it)).next_back().unwrap_or_default()
+        said.chain(self.notes.iter().map(|it| &it.text))
+            .filter_map(|it| say::mode_of(it))
+            .next_back()
+            .unwrap_or_default()
     }
 
     /// The user sends one held message, or all of them in their order.
@@ -172,7 +175,7 @@ mod tests {
         let said = session.messages.last().unwrap();
         assert!(matches!(said.blocks.last(), Some(Block::Text { text }) if text == "mine"));
         assert!(said.blocks.iter().any(
-            |it| matches!(it, Block::Notice { text } if say::mode_of(text) == Some(Mode::Ask))
+            |it| matches!(it, Block::Notice { text, .. } if say::mode_of(text) == Some(Mode::Ask))
         ));
     }
 
@@ -197,7 +200,7 @@ mod tests {
         for left in crate::event::MODES {
             for setting in crate::event::MODES {
                 for told in crate::event::MODES {
-                    let notes = vec![say::mode(told).to_owned()];
+                    let notes = vec![say::mode(told).into()];
                     let mut session = Session { mode: left, notes, ..Session::default() };
                     session.step(Input::Resume { mode: setting });
                     assert_eq!(session.mode, left.min(setting));

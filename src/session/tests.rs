@@ -79,7 +79,7 @@ fn entered(turn: TurnId, id: &str) -> Input {
 }
 
 fn applied(id: &str) -> Input {
-    Input::Applied { files: vec![("/p/a".into(), true)], answer: answer(id) }
+    Input::Applied { files: vec![("/p/a".into(), true)], answer: answer(id), claims: Vec::new() }
 }
 
 /// Compares the effects of a script of inputs, one effect a line, and the messages at its end.
@@ -112,7 +112,7 @@ fn check(inputs: Vec<Input>, expect: Expect) {
         for block in &message.blocks {
             said.push_str(&match block {
                 Block::Text { text } => format!(" {text}"),
-                Block::Notice { text } => format!(" <{text}>"),
+                Block::Notice { text, .. } => format!(" <{text}>"),
                 Block::Call(call) => format!(" {}({})", call.tool, call.id),
                 Block::Answer(answer) => format!(" {}=[{}]", answer.id, answer.text),
                 other => format!(" {other:?}"),
@@ -140,7 +140,11 @@ fn reads_run_together_then_edits_then_commands_in_order() {
             answered(T1, "r2"),
             entered(T1, "e1"),
             answered(T1, "r1"),
-            Input::Reviewed { path: "/p/a".into(), answers: vec![answer("e1")] },
+            Input::Reviewed {
+                path: "/p/a".into(),
+                answers: vec![answer("e1")],
+                claims: Vec::new(),
+            },
             rule("c1", Ruling::Session),
             answered(T1, "c1"),
             answered(T1, "c2"),
@@ -171,7 +175,11 @@ fn a_stop_leaves_every_call_answered_and_tells_the_model() {
             entered(T1, "e1"),
             Input::Cancel { partial: None },
             answered(T1, "r1"),
-            Input::Reviewed { path: "/p/a".into(), answers: vec![answer("e1")] },
+            Input::Reviewed {
+                path: "/p/a".into(),
+                answers: vec![answer("e1")],
+                claims: Vec::new(),
+            },
             send("again"),
         ],
         expect![[r#"
@@ -244,7 +252,11 @@ fn a_message_during_a_review_is_sent_without_waiting_for_the_verdict() {
             reply(T1, "", &[("e1", "edit"), ("c1", "run")]),
             entered(T1, "e1"),
             send("and then?"),
-            Input::Reviewed { path: "/p/a".into(), answers: vec![answer("e1")] },
+            Input::Reviewed {
+                path: "/p/a".into(),
+                answers: vec![answer("e1")],
+                claims: Vec::new(),
+            },
             reply(T1, "ok", &[]),
             send("next"),
         ],

@@ -17,7 +17,7 @@ pub fn ending_alone(why: &End) -> Option<String> {
 impl Session {
     /// Makes the next turn one that nobody attends. The first request of this turn tells the model so.
     pub fn leave_unattended(&mut self) {
-        self.notes.push(say::UNATTENDED.to_owned());
+        self.notes.push(say::UNATTENDED.into());
         let (messages, usage, spent) = (self.messages.len(), self.usage, self.spent);
         self.unattended = Some(Unattended { messages, usage, spent, ..Unattended::default() });
     }

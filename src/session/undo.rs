@@ -4,8 +4,9 @@ use super::Session;
 use super::compact::is_named;
 use super::fork::is_shown;
 use super::say::{self, About};
-use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Role};
+use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Note, Role};
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// A message of the user to which a conversation can be taken back.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +75,7 @@ impl Session {
         self.forget_removed_items();
         self.forget_removed_texts(&removed);
         self.forget_removed_plan();
+        self.forget_removed_claims();
         if !self.messages.iter().any(is_shown) {
             self.title.clear();
         }
@@ -90,18 +92,18 @@ impl Session {
         let mut notes = Vec::new();
         for (at, message) in removed.iter().enumerate().filter(|it| it.1.role == Role::User) {
             notes.extend(message.blocks.iter().filter_map(|it| match it {
-                Block::Notice { text } => match say::about(text) {
-                    About::World => Some(text.clone()),
-                    About::LastTurn if at == 0 => Some(text.clone()),
+                Block::Notice { text, call } => match say::about(text) {
+                    About::World => Some(Note { text: text.clone(), call: call.clone() }),
+                    About::LastTurn if at == 0 => Some(text.as_str().into()),
                     _ => None,
                 },
-                Block::Answer(answer) => say::job_end(answer),
+                Block::Answer(answer) => say::job_end(answer).map(Note::from),
                 _ => None,
             }));
         }
         self.notes.retain(|it| say::about(it) == About::World);
         self.notes.splice(..0, notes);
-        let Session { notes, late, messages, .. } = self;
+        let Session { notes, messages, .. } = self;
         let blocks = messages.iter().flat_map(|it| &it.blocks);
         let calls: HashSet<&CallId> = blocks
             .filter_map(|it| match it {
@@ -109,28 +111,25 @@ impl Session {
                 _ => None,
             })
             .collect();
-        notes.retain(|note| {
-            let mut of = late.iter().filter(|it| it.1 == *note).peekable();
-            of.peek().is_none() || of.any(|it| calls.contains(&it.0))
-        });
+        notes.retain(|it| it.call.as_ref().is_none_or(|it| calls.contains(it)));
         self.instructions.retain(|it| it.kind == ExcerptKind::Changes);
     }
 
     /// Whether a note has told the model anything about files or jobs.
     pub fn has_told(&self) -> bool {
         let said = self.messages.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
-            Block::Notice { text } => Some(text),
+            Block::Notice { text, .. } => Some(text),
             _ => None,
         });
-        said.chain(&self.notes).any(|it| say::about(it) == About::World)
+        said.chain(self.notes.iter().map(|it| &it.text)).any(|it| say::about(it) == About::World)
     }
 
     /// A file that removed messages name may have another text in the messages that are left, so the model has to read
     /// the file again. A file that only removed messages name is forgotten. Only the names of files are compared,
     /// because a path can be written in several ways, such as `~/a.txt`.
     fn forget_removed_texts(&mut self, removed: &[Message]) {
-        let Session { known, messages, .. } = self;
-        known.retain(|path, hash| {
+        let Session { known, gone, messages, .. } = self;
+        let texts = |path: &PathBuf, hash: &mut String| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let is_in = |messages: &[Message]| is_named(&name, messages, |it| it.ends_with(&*name));
             if !is_in(removed) {
@@ -138,7 +137,9 @@ impl Session {
             }
             hash.clear();
             is_in(messages)
-        });
+        };
+        known.retain(texts);
+        gone.retain(texts);
     }
 }
 

@@ -58,7 +58,7 @@ impl Session {
     pub(super) fn remind(&mut self, turn: TurnId, tool: &str) {
         self.reminded = true;
         self.say(Role::Note, vec![Block::Text { text: reminded(tool) }]);
-        self.notes.push(REMINDER.to_owned());
+        self.notes.push(REMINDER.into());
         let notes = self.take_notes();
         self.say(Role::User, notes);
         if let Phase::Sampling { requests, .. } | Phase::Resting { requests, .. } = self.phase {

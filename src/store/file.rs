@@ -4,10 +4,10 @@
 use super::unavailable::Unavailable;
 use super::unknown::{Unknown, Written};
 use crate::event::{
-    self, Compaction, Job, Measure, Mode, Parent, Planning, Profile, Queued, Recipient, Trim,
-    Tuning, Worker, WorkerId,
+    self, Claim, Compaction, Job, Measure, Mode, Parent, Planning, Profile, Queued, Recipient,
+    Trim, Tuning, Worker, WorkerId,
 };
-use crate::message::{self, CallId, Excerpt, Message, Role, Usage};
+use crate::message::{self, Excerpt, Message, Note, Role, Usage};
 use crate::session::{Exposure, Session, Workers, title};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -96,10 +96,10 @@ pub(super) struct SessionFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     queue: Vec<Queued>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
-    /// The verdicts that went to the model as notes, with the calls that they answer.
+    notes: Vec<Note>,
+    /// What verdicts say about files on disk, until it is no longer so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    late: Vec<(CallId, String)>,
+    claims: Vec<Claim>,
     /// The background jobs that ran at the save, and those whose end the model has not been told.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     jobs: BTreeMap<u32, Job>,
@@ -122,6 +122,9 @@ pub(super) struct SessionFile {
     /// For each file, the hash of the text that the model knows.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     known: BTreeMap<PathBuf, String>,
+    /// For each file that the model knew and that is gone, the hash of the text that it knew.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    gone: BTreeMap<PathBuf, String>,
     /// Tool results and excerpts, each with the line that replaces it in requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     trimmed: Vec<Trim>,
@@ -186,7 +189,7 @@ impl SessionFile {
             unpriced: false,
             queue: Vec::new(),
             notes: Vec::new(),
-            late: Vec::new(),
+            claims: Vec::new(),
             jobs: BTreeMap::new(),
             last_job: 0,
             coordinates: false,
@@ -195,6 +198,7 @@ impl SessionFile {
             has_noticed: false,
             instructions: Vec::new(),
             known: BTreeMap::new(),
+            gone: BTreeMap::new(),
             trimmed: Vec::new(),
             compactions: Vec::new(),
             keeps_whole: false,
@@ -232,12 +236,13 @@ impl SessionFile {
             sent_to: take(&mut self.sent_to),
             queue: take(&mut self.queue),
             notes: take(&mut self.notes),
-            late: take(&mut self.late),
+            claims: take(&mut self.claims),
             jobs: take(&mut self.jobs),
             last_job: self.last_job,
             workers,
             instructions: take(&mut self.instructions),
             known: take(&mut self.known),
+            gone: take(&mut self.gone),
             trimmed: take(&mut self.trimmed),
             compactions: take(&mut self.compactions),
             keeps_whole: self.keeps_whole,
@@ -290,7 +295,7 @@ impl SessionFile {
         self.unpriced = session.unpriced;
         self.queue.clone_from(&session.queue);
         self.notes.clone_from(&session.notes);
-        self.late.clone_from(&session.late);
+        self.claims.clone_from(&session.claims);
         self.jobs.clone_from(&session.jobs);
         self.last_job = session.last_job;
         self.coordinates = session.workers.is_on;
@@ -299,6 +304,7 @@ impl SessionFile {
         self.has_noticed = session.workers.has_noticed;
         self.instructions.clone_from(&session.instructions);
         self.known.clone_from(&session.known);
+        self.gone.clone_from(&session.gone);
         self.trimmed.clone_from(&session.trimmed);
         self.compactions.clone_from(&session.compactions);
         self.keeps_whole = session.keeps_whole;

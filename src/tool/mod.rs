@@ -79,4 +79,4 @@ pub use work::{
     Acting, Author, Deed, Done, Fetching, Reading, Reads, Run, Running, Searching, Tool, Work,
     runner,
 };
-pub use workspace::{Arrival, LIMIT, Moved, Source, Stamp, Unreadable, Workspace};
+pub use workspace::{Arrival, LIMIT, Moved, Source, Stamp, Unreadable, Workspace, seen};

@@ -3,7 +3,7 @@
 use super::lsp::question::{Findings, Question};
 use super::scene;
 use crate::edit::{Misfit, Proposal};
-use crate::event::TurnId;
+use crate::event::{Buffer, Disk, Standing, TurnId};
 use crate::text::Text;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,15 @@ impl Unreadable {
             Unreadable::TooLarge(bytes) => format!("is too large ({} MB)", bytes / 1_000_000),
             Unreadable::Other(why) => format!("cannot be read: {why}"),
         }
+    }
+}
+
+/// A file on disk, as it was read.
+pub fn seen(read: Result<Text, Unreadable>) -> Disk {
+    match read {
+        Ok(text) => Disk::Text(text.sha256_hex()),
+        Err(Unreadable::Absent) => Disk::Absent,
+        Err(_) => Disk::Unread,
     }
 }
 
@@ -125,6 +134,17 @@ pub trait Workspace: Send + Sync {
     fn save(&self, paths: Vec<PathBuf>, agreed: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
     /// The stamps of these files, in their order.
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>>;
+    /// How these files are on disk and in their buffers.
+    fn standings(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Standing>> {
+        Box::pin(async move {
+            let mut all = Vec::new();
+            for path in paths {
+                let disk = seen(self.read(&path).await.map(|it| it.text));
+                all.push(Standing { path, disk, buffer: Buffer::Absent });
+            }
+            all
+        })
+    }
     /// How the user has decided so far on changes of this file that are written already, in sentences for the model.
     /// `None` if none or all are decided.
     fn decided<'a>(&'a self, _path: &'a Path) -> BoxFuture<'a, Option<String>> {

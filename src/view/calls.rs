@@ -3,8 +3,8 @@
 use super::blocks::{Content, LIVE_LINES, Shape, View};
 use super::question::{Keys, Question};
 use super::tool::{Tone, Tool, UNDECIDED};
-use super::{call_line, lines};
-use crate::event::{Awaited, Matter, Offer, Ruling, SessionId};
+use super::{call_line, lines, second_person};
+use crate::event::{Awaited, Matter, Offer, Ruling, SessionId, Told};
 use crate::message::{
     Block as Part, Builtin, CallId, FileDiff, Input, Searched, ToolAnswer, ToolCall,
 };
@@ -305,6 +305,15 @@ impl View {
         }
     }
 
+    pub(super) fn changed_by_user(&mut self, call: &CallId, command: &str) {
+        self.forget_question(Some(call));
+        self.set_command(call, command);
+    }
+
+    pub(super) fn limited(&mut self, id: &CallId, question: &str) {
+        self.ask(id, Question::new(question, Keys::Limit));
+    }
+
     /// Shows the command that the user has put in the place of the call's.
     pub(super) fn set_command(&mut self, call: &CallId, command: &str) {
         let Some(at) = self.calls.get(call).copied() else { return };
@@ -355,6 +364,19 @@ impl View {
             return;
         }
         self.set_right(call, summary, tone(failed));
+    }
+
+    /// Adds what a request tells about files on disk to the answer of a call, or shows it by itself.
+    pub(super) fn stood(&mut self, told: &Told) {
+        let at = told.call.as_ref().filter(|_| !told.is_note).and_then(|it| self.calls.get(it));
+        let Some(at) = at.copied() else { return self.notice(&second_person::worded(&told.text)) };
+        if let Content::Tool(tool) = &mut self.blocks[at].content
+            && let Some(answer) = &mut tool.answer
+        {
+            answer.text.push('\n');
+            answer.text.push_str(&told.text);
+            self.changed(at);
+        }
     }
 
     fn close_tool(&mut self, at: usize) {

@@ -33,7 +33,6 @@ use crate::event::{Delta, End, Event, Queued};
 use crate::message::{Block as Part, CallId, Message, Role, ToolCall};
 use crate::session::{self, Consult, MAX_CALLS, Session, is_over_limit};
 use blocks::{Block, Content, Sent};
-use question::{Keys, Question};
 use std::collections::HashSet;
 use tool::Tone;
 
@@ -48,7 +47,12 @@ impl View {
         for message in &session.messages {
             view.message(message, &over_limit);
         }
-        session.notes.iter().chain(session.ends_of_jobs()).for_each(|it| view.noted(it));
+        session
+            .notes
+            .iter()
+            .map(|it| &it.text)
+            .chain(session.ends_of_jobs())
+            .for_each(|it| view.noted(it));
         view.recall_workers(&session.workers);
         view.inquire(session.inquiry());
         if let Some(call) = session.planning.waiting() {
@@ -74,7 +78,7 @@ impl View {
                     }
                 }
                 for block in &message.blocks {
-                    if let Part::Notice { text } = block {
+                    if let Part::Notice { text, .. } = block {
                         self.noted(text);
                     }
                 }
@@ -101,9 +105,7 @@ impl View {
             }
             Event::Replied { reply, .. } => self.replied(reply, now_ms),
             Event::Asked { call, question, offer, .. } => self.asked(call, question, offer),
-            Event::Limited { id, question, .. } => {
-                self.ask(id, Question::new(question, Keys::Limit));
-            }
+            Event::Limited { id, question, .. } => self.limited(id, question),
             Event::Consulted { id, about, question, offer } => {
                 self.consulted(id, *about, question, offer);
             }
@@ -112,14 +114,12 @@ impl View {
             Event::Chose { .. } | Event::Unanswered { .. } => self.responded(event),
             Event::PlanSubmitted { .. } | Event::PlanDecided { .. } => self.planned(event),
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
-            Event::Changed { call, command, .. } => {
-                self.forget_question(Some(call));
-                self.set_command(call, command);
-            }
+            Event::Changed { call, command, .. } => self.changed_by_user(call, command),
             Event::Started { call, .. } => self.started(call, now_ms),
             Event::Proposed { call, what, diff, .. } => self.proposed(call, *what, diff.as_deref()),
             Event::Answered { answer, .. } => self.answered_now(answer, now_ms),
             Event::Judged { call, summary, failed } => self.judged(call, summary, *failed),
+            Event::Stood { told, .. } => told.iter().for_each(|it| self.stood(it)),
             Event::Instructed { files } => self.instructed(files),
             Event::Noted { text, .. } => self.notice(&second_person::worded(text)),
             Event::Told { text } | Event::JobEnded { note: text, .. } => self.notice(text),
@@ -149,6 +149,7 @@ impl View {
             | Event::Spent { .. }
             | Event::Measured { .. }
             | Event::Unsaved { .. }
+            | Event::Untold { .. }
             | Event::Reviewed { .. }
             | Event::Knew { .. }
             | Event::Queued { .. }

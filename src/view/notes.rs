@@ -41,7 +41,7 @@ fn handed(text: &str) -> String {
 impl View {
     /// Shows a note for the user. A note with a hand-off is shown as a compaction.
     pub(super) fn told(&mut self, blocks: &[Part]) {
-        if let [Part::Text { text: told }, Part::Notice { text: handoff }] = blocks {
+        if let [Part::Text { text: told }, Part::Notice { text: handoff, .. }] = blocks {
             return self.boundary(told, handoff);
         }
         for block in blocks {

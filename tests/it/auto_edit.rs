@@ -246,11 +246,14 @@ fn in_auto_edit_mode_a_buffer_with_the_users_unsaved_changes_is_not_written() {
     assert!(scene.said().contains("a.txt was not written: it has other unsaved changes."));
     scene.nvim.wait_screen("2 changes, not written");
     scene.nvim.wait_screen("a.txt  not written");
-    expect![
-        "Applied in the user's buffer of a.txt, but not written to disk (it has other unsaved changes); the user may still review it."
-    ]
+    expect![[r#"
+        Applied in the user's buffer of a.txt; the user may still review it.
+        a.txt is not saved (it has other unsaved changes)."#]]
     .assert_eq(&scene.answer(2, "e1"));
     scene.nvim.keys(":w<CR>");
+    let told = scene.told_next();
+    assert!(told.contains("a.txt is saved now."), "{told}");
+    assert_eq!(scene.told_next(), "and?");
     scene.nvim.wait_screen("2 changes, written");
     scene.nvim.wait_screen("a.txt  written");
     let mine = changed().replace("l5", "l5mine");
@@ -266,9 +269,9 @@ fn a_failed_write_is_reported_to_the_user_and_the_model() {
     let scene = Scene::two_written(|it| it.before(before));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert!(scene.said().contains("a.txt was not written: no formatter."), "{}", scene.said());
-    expect![
-        "Applied in the user's buffer of a.txt, but not written to disk (no formatter); the user may still review it."
-    ]
+    expect![[r#"
+        Applied in the user's buffer of a.txt; the user may still review it.
+        a.txt is not saved (no formatter)."#]]
     .assert_eq(&scene.answer(2, "e1"));
     assert!(!scene.nvim.is_blocked());
 }
@@ -308,7 +311,6 @@ fn in_auto_edit_mode_undoing_and_redoing_an_edit_does_not_write_the_file() {
     expect![[r#"
         <notice>
         The user rejected 2 changes in a.txt: they are undone.
-        a.txt is not saved (it was undone): all 2 changes are still on disk.
         </notice>
         <notice>
         The changes in a.txt are under review again.

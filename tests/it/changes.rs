@@ -210,11 +210,11 @@ fn a_second_verdict_on_an_edit_does_not_repeat_the_text_of_the_first() {
             </notice>
             <notice>
             The user accepted the change in a.txt.
-            a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
             The file changed elsewhere too:
             @@ line 6
             -l6
             +l6 too
+            a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
             </notice>
             and?"#]],
     );
@@ -235,11 +235,11 @@ fn a_verdict_does_not_repeat_changes_that_the_model_has_read_since() {
         expect![[r#"
             <notice>
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
             The file changed elsewhere too:
             @@ line 6
             -l6
             +l6 too
+            a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
             </notice>
             and?"#]],
     );

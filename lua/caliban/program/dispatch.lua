@@ -52,6 +52,9 @@ local handlers = {
   changed = function()
     return require('caliban.program.workspace').changed()
   end,
+  held_texts = function(message)
+    return require('caliban.program.workspace').held_texts(message)
+  end,
   stamps = function(message)
     return require('caliban.program.workspace').stamps(message)
   end,

@@ -123,6 +123,20 @@ function M.stamps(message)
   end, message.paths)
 end
 
+--- The texts that buffers of files hold, of whatever kind the buffers are.
+---@param message caliban.HeldTexts
+---@return caliban.HeldText[] # in the order of the paths
+function M.held_texts(message)
+  return vim.tbl_map(function(path)
+    local buf = file.find(path)
+    if not buf or not api.nvim_buf_is_loaded(buf) then
+      return { text = '' }
+    end
+    local disk = file.disk(buf)
+    return { text = vim.fn.sha256(file.text(buf)), disk = disk and vim.fn.sha256(disk) }
+  end, message.paths)
+end
+
 --- Saves modified files, except files that have pending hunks or have changed on disk. A file with
 --- unsaved text of the user's own is saved only if the user has agreed.
 ---@param message caliban.Save

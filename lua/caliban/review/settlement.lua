@@ -489,6 +489,9 @@ function M.report(r, gone, unsaved, closed)
   }
   texts[r] = nil
   require('caliban.program.process').notify(message)
+  if unsaved ~= '' then
+    require('caliban.review.unsaved').watch(r)
+  end
   local tally = verdict.tally(r)
   local data = { buf = r.buf, path = r.path, accepted = tally.any, rejected = tally.rejected }
   require('caliban.editor.event').fire('CalibanReviewed', data)

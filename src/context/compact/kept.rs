@@ -322,7 +322,9 @@ fn verdicts(
         Block::Answer(answer) if answer.verdict || !answer.failed && edits(calls.tool(answer)) => {
             Some(Cow::Borrowed(answer.text.as_str()))
         }
-        Block::Notice { text } if session::is_for_both(text) => Some(Cow::Borrowed(text.as_str())),
+        Block::Notice { text, .. } if session::is_for_both(text) => {
+            Some(Cow::Borrowed(text.as_str()))
+        }
         _ => None,
     });
     let told: Vec<Cow<'_, str>> = told.filter(|it| !it.trim().is_empty()).collect();
@@ -349,10 +351,10 @@ fn plan(session: &Session, gone: &[Message]) -> String {
         let is_reply = message.role == Role::Assistant;
         for block in &message.blocks {
             match block {
-                Block::Notice { text } if session::is_dropped_plan(text) => {
+                Block::Notice { text, .. } if session::is_dropped_plan(text) => {
                     (plan, is_submitted) = (String::new(), false);
                 }
-                Block::Notice { text } => mode = session::mode_of(text).unwrap_or(mode),
+                Block::Notice { text, .. } => mode = session::mode_of(text).unwrap_or(mode),
                 Block::Excerpt(it) if it.kind == ExcerptKind::Plan && !is_reply => {
                     (plan, is_submitted) = (it.text.clone(), true);
                 }
@@ -382,12 +384,12 @@ fn last_reply(messages: &[Message]) -> Option<&str> {
 /// The present state: the mode, the permissions that the user gave, the files under review.
 fn state(session: &Session, gone: &[Message]) -> String {
     let mut notices = gone.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
-        Block::Notice { text } => session::mode_of(text).map(|_| text.clone()),
+        Block::Notice { text, .. } => session::mode_of(text).map(|_| text.clone()),
         _ => None,
     });
     let mut lines: Vec<String> = notices.next_back().into_iter().collect();
     let mut coordinating = gone.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
-        Block::Notice { text } => session::is_coordinating(text).map(|is_on| (is_on, text)),
+        Block::Notice { text, .. } => session::is_coordinating(text).map(|is_on| (is_on, text)),
         _ => None,
     });
     lines.extend(coordinating.next_back().filter(|it| it.0).map(|it| it.1.clone()));

@@ -69,7 +69,7 @@ fn entry(message: &Message, block: &Block) -> Option<Entry> {
     };
     let (head, text, is_result) = match block {
         Block::Text { text } => (if is_user { "user" } else { "agent" }.to_owned(), text, false),
-        Block::Notice { text } if is_user => ("notice to the agent".to_owned(), text, false),
+        Block::Notice { text, .. } if is_user => ("notice to the agent".to_owned(), text, false),
         Block::Excerpt(it) if is_user => {
             (format!("given to the agent: {}", name(it)), &it.text, true)
         }

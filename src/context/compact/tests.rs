@@ -30,7 +30,7 @@ fn said(words: &str) -> Message {
 }
 
 fn notice(words: &str) -> Block {
-    Block::Notice { text: words.into() }
+    Block::Notice { text: words.into(), call: None }
 }
 
 const PLAN_MODE: &str = "Plan mode is on: calls that edit or run something are refused until the user leaves it. Do not change \

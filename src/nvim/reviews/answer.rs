@@ -1,5 +1,6 @@
 //! The answers to the model's calls that a settled review makes.
 
+use crate::event::Claim;
 use crate::message::{CallId, ToolAnswer};
 use crate::nvim::session_link::Handle;
 use crate::text::Text;
@@ -10,6 +11,8 @@ pub struct Verdict {
     /// The session that made the proposals; `None` if it is not open here.
     pub session: Option<Handle>,
     pub answers: Vec<ToolAnswer>,
+    /// What the answers say about files on disk.
+    pub claims: Vec<Claim>,
     pub path: PathBuf,
     /// The path before the file was renamed, or the proposed new path that the user rejected.
     pub was: Option<PathBuf>,
@@ -29,6 +32,8 @@ pub(super) struct Answer {
     /// Why the text of a file is not on disk; empty if it is.
     pub(super) unsaved: String,
     pub(super) files: usize,
+    /// What the answer says about files on disk.
+    pub(super) claims: Vec<Claim>,
 }
 
 impl Answer {
@@ -39,20 +44,32 @@ impl Answer {
             text: String::new(),
             tally: self.tally.clone(),
             unsaved: self.unsaved.clone(),
+            claims: Vec::new(),
             ..*self
         }
     }
 
-    /// The decisions in short, as in `3 files · 3 accepted · not saved: it changed on disk too`.
-    fn summary(&self) -> String {
+    /// Takes out what the answer says about files on disk.
+    pub(super) fn take_claims(&mut self) -> impl Iterator<Item = Claim> + use<> {
+        let summary = self.decisions().join(" · ");
+        let failed = self.failed;
+        let claims = std::mem::take(&mut self.claims).into_iter();
+        claims.map(move |it| Claim { summary: summary.clone(), failed, ..it })
+    }
+
+    fn decisions(&self) -> Vec<String> {
         let files = (self.files > 1).then(|| format!("{} files", self.files));
         let counted = |(count, word): &(usize, &str)| match count {
             0 => (*word).to_owned(),
             _ => format!("{count} {word}"),
         };
+        files.into_iter().chain(self.tally.iter().map(counted)).collect()
+    }
+
+    /// The decisions in short, as in `3 files · 3 accepted · not saved: it changed on disk too`.
+    fn summary(&self) -> String {
         let unsaved = (!self.unsaved.is_empty()).then(|| format!("not saved: {}", self.unsaved));
-        let words = files.into_iter().chain(self.tally.iter().map(counted)).chain(unsaved);
-        words.collect::<Vec<_>>().join(" · ")
+        self.decisions().into_iter().chain(unsaved).collect::<Vec<_>>().join(" · ")
     }
 }
 

@@ -4,16 +4,18 @@ use super::super::session_link::Handle;
 use super::super::wire::{Reason as WireReason, Reviewed, WireFormatting, WireWhole};
 use super::answer::{Answer, Verdict};
 use super::entry::Entry;
+use super::whole::{absent, answer_to_whole, claim, over};
 use crate::edit::{
     self, Back, Decided, Decision, Fate, Formatting, Outcome, Part, Reason, Reported, Revision,
     Whole,
 };
+use crate::event::{Claim, Claimed, OnDisk};
 use crate::message::CallId;
 use crate::regular;
 use crate::text::Text;
 use crate::tool;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// A proposal of the review.
@@ -50,7 +52,7 @@ struct Judge<'a> {
     /// If that text is not saved: the text on disk.
     disk: Option<Text>,
     formattings: Vec<Formatting>,
-    /// The lines that earlier answers have reported to the model.
+    /// The lines that earlier answers to the same session have reported.
     told: Reported,
 }
 
@@ -82,49 +84,44 @@ impl Judge<'_> {
             outcome.say(&self.shown, reasons, &mut self.told)
         };
         text.push_str(&self.ending);
-        let unsaved = self.unsaved(&outcome, all[at]);
-        text.push_str(&unsaved);
+        let claim = self.claim(&part.call, &outcome, all[at]);
         if !part.note.is_empty() {
             text.push('\n');
             text.push_str(&part.note);
         }
         let failed = outcome.hunks.iter().all(Decided::is_absent);
-        let unsaved = if unsaved.is_empty() { "" } else { &*self.reviewed.unsaved }.to_owned();
-        Answer { call: part.call.clone(), text, failed, tally: tally(&outcome), unsaved, files: 1 }
+        let is_unsaved = claim.is_some() && self.reviewed.elsewhere.is_none();
+        let unsaved = if is_unsaved { &*self.reviewed.unsaved } else { "" }.to_owned();
+        Answer {
+            call: part.call.clone(),
+            text,
+            failed,
+            tally: tally(&outcome),
+            unsaved,
+            files: 1,
+            claims: claim.into_iter().collect(),
+        }
     }
 
-    /// If the settled text is not saved: why, and what of the change `part` is on disk.
-    fn unsaved(&self, outcome: &Outcome, part: Revision<'_>) -> String {
+    /// If the settled text is not saved: what the answer to a call claims about the disk. `part` is the call's change.
+    fn claim(&self, call: &CallId, outcome: &Outcome, part: Revision<'_>) -> Option<Claim> {
         let Reviewed { deleted, gone, closed, saved, unsaved, elsewhere, .. } = self.reviewed;
-        if *deleted || *gone || *closed || *saved || elsewhere.is_some() {
-            return String::new();
+        if *deleted || *gone || *closed || *saved {
+            return None;
         }
         let on_disk = edit::outcome(part, self.disk.as_ref());
         let total = on_disk.hunks.len();
         let (there, absent) = (on_disk.count(Fate::Kept), on_disk.count(Fate::Undone));
-        let other = total - there - absent;
         let is_absent = outcome.hunks.iter().all(Decided::is_absent);
-        let still = if is_absent { "still " } else { "" };
-        let is = |count| if count == 1 { "is" } else { "are" };
-        let changes = match (there, other) {
-            (0, 0) if is_absent => "none of your changes is on disk.".to_owned(),
-            (0, 0) => "the changes are not on disk yet.".to_owned(),
-            (1, 0) if total == 1 => format!("the change is {still}on disk."),
-            (_, 0) if there == total => format!("all {total} changes are {still}on disk."),
-            (_, 0) => format!("{there} of the {total} changes {} {still}on disk.", is(there)),
-            _ if total == 1 => "on disk, other lines are in its place.".to_owned(),
-            _ => {
-                let rest = match there {
-                    0 => String::new(),
-                    _ => format!(", and {there} {} there", is(there)),
-                };
-                format!(
-                    "on disk, other lines are in the place of {other} of the {total} changes{rest}."
-                )
-            }
+        let lines = OnDisk { total, there, other: total - there - absent, is_absent };
+        let what = Claimed::Unsaved {
+            why: unsaved.clone(),
+            settled: self.settled.as_ref().map(Text::sha256_hex).unwrap_or_default(),
+            disk: self.disk.as_ref().map(Text::sha256_hex),
+            lines: elsewhere.is_none().then_some(lines),
         };
-        let why = if unsaved.is_empty() { String::new() } else { format!(" ({unsaved})") };
-        format!("\n{} is not saved{why}: {changes}", self.shown)
+        let path = elsewhere.as_ref().unwrap_or(&self.reviewed.path);
+        Some(claim(call, path, what))
     }
 
     /// The answers to the calls of one proposal. `all` has the changes of all proposals of the review; the changes of
@@ -168,6 +165,7 @@ impl Judge<'_> {
             tally: first.tally.clone(),
             unsaved: first.unsaved.clone(),
             files: 1,
+            claims: Vec::new(),
         };
         let others: Vec<Answer> = judged.others.iter().map(other).collect();
         std::iter::once(first).chain(others).collect()
@@ -200,7 +198,9 @@ pub(super) fn judge(
         .collect();
     let all: Vec<Revision<'_>> = proposals.iter().flat_map(Judged::revisions).collect();
     let last_written = proposals.iter().rposition(|it| it.whole.is_none());
+    let mut reported: HashMap<Option<Handle>, Reported> = HashMap::new();
     for (n, judged) in proposals.iter().enumerate() {
+        judge.told = reported.remove(&judged.session).unwrap_or_default();
         let answers = match &judged.whole {
             Some((whole, path))
                 if **whole == Whole::Delete
@@ -211,6 +211,7 @@ pub(super) fn judge(
             }
             _ => judge.answers(judged, (&all, at), root),
         };
+        reported.insert(judged.session, std::mem::take(&mut judge.told));
         at += judged.parts.len();
         let same = verdicts.iter_mut().find(|it| it.0.session == judged.session);
         let Some((_, all)) = same else {
@@ -220,12 +221,7 @@ pub(super) fn judge(
         };
         all.extend(answers);
     }
-    let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.known.as_deref());
-    let last = verdicts.iter_mut().filter_map(|it| it.1.last_mut()).next_back();
-    let tells = !reviewed.deleted && !is_written_again(reviewed);
-    if let (Some(answer), Some(settled), true) = (last, &judge.settled, tells) {
-        tell_elsewhere(answer, &all, settled, (known, &judge.told));
-    }
+    tell_all_elsewhere(&mut verdicts, entries, &judge, (&proposals, &reported));
     for id in &reviewed.proposals {
         if let Some(entry) = entries.get_mut(id) {
             entry.is_settled = true;
@@ -246,6 +242,7 @@ fn verdict(
     Verdict {
         session,
         answers: Vec::new(),
+        claims: Vec::new(),
         path: reviewed.path.clone(),
         was,
         saved: *saved || *gone || *closed || elsewhere.is_some(),
@@ -253,16 +250,50 @@ fn verdict(
     }
 }
 
-/// Adds to an answer what changed outside of the proposals' hunks. `known` is the last text of the file that the model
-/// has got since its proposal, and `reported` has the lines that the answers tell.
+/// Tells each session what changed outside of the hunks of its own.
+fn tell_all_elsewhere(
+    verdicts: &mut [(Verdict, Vec<Answer>)],
+    entries: &BTreeMap<u32, Entry>,
+    judge: &Judge<'_>,
+    (proposals, reported): (&[Judged<'_>], &HashMap<Option<Handle>, Reported>),
+) {
+    let reviewed = judge.reviewed;
+    let tells = !reviewed.deleted && !is_written_again(reviewed);
+    if let (Some(settled), true) = (&judge.settled, tells) {
+        for (verdict, answers) in verdicts {
+            let of = |id| entries.get(id).filter(|it| Some(it.session) == verdict.session);
+            let ids = reviewed.proposals.iter().rev();
+            let known = ids.filter_map(of).find_map(|it| it.known.as_deref());
+            let (Some(answer), Some(whole), Some(told)) = (
+                answers.last_mut(),
+                own(proposals, verdict.session),
+                reported.get(&verdict.session),
+            ) else {
+                continue;
+            };
+            tell_elsewhere(answer, whole, settled, (known, told));
+        }
+    }
+}
+
+/// The changes of one session in the review. Changes of other sessions in between would count as its own: then only the
+/// changes after them.
+fn own<'a>(proposals: &'a [Judged<'_>], session: Option<Handle>) -> Option<Revision<'a>> {
+    let is_own = |it: &Judged<'_>| it.session == session;
+    let (first, last) = (proposals.iter().position(is_own)?, proposals.iter().rposition(is_own)?);
+    let is_alone = proposals[first..=last].iter().all(is_own);
+    let before = &proposals[if is_alone { first } else { last }].texts;
+    Some(Revision { before: before.first()?, after: proposals[last].texts.last()? })
+}
+
+/// Adds to an answer what changed outside of the hunks of `whole`, the changes of one session. `known` is the last text
+/// of the file that the model has got since its proposal, and `reported` has the lines that the answers tell.
 fn tell_elsewhere(
     answer: &mut Answer,
-    all: &[Revision<'_>],
+    whole: Revision<'_>,
     settled: &Text,
     (known, reported): (Option<&Text>, &Reported),
 ) {
-    let ([first, .., last] | [first @ last]) = all else { return };
-    let whole = Revision { before: first.before, after: last.after };
     let told = edit::elsewhere(whole, settled, known, reported);
     if !told.is_empty() {
         answer.text.push('\n');
@@ -342,88 +373,9 @@ fn formattings(reviewed: &Reviewed) -> Vec<Formatting> {
     reviewed.formattings.iter().map(one).collect()
 }
 
-/// The answer to a call that deletes or renames a file.
-fn answer_to_whole(
-    call: &CallId,
-    whole: &Whole,
-    path: &Path,
-    reviewed: &Reviewed,
-    root: &Path,
-) -> Answer {
-    let path = tool::path::show(root, path);
-    let (change, accepted, done, kept) = match whole {
-        Whole::Delete => ("deletion", reviewed.deleted, "is deleted".to_owned(), "is not deleted"),
-        Whole::Rename { to } => (
-            "renaming",
-            reviewed.path == *to,
-            format!("is now {}", tool::path::show(root, to)),
-            "is not renamed",
-        ),
-    };
-    let (verb, fate) = if accepted { ("accepted", &*done) } else { ("rejected", kept) };
-    let verb = if reviewed.whole_left { "did not decide on" } else { verb };
-    let is_so =
-        accepted && !(whole.to().is_some() && (reviewed.absent || reviewed.is_former_there));
-    let mut text = if is_so || !accepted && !reviewed.absent {
-        format!("The user {verb} the {change}: {path} {fate}.")
-    } else if accepted {
-        let now = tool::path::show(root, &reviewed.path);
-        let gone = if reviewed.absent { format!(" {}", absent(&now)) } else { String::new() };
-        let back =
-            if reviewed.is_former_there { format!(" {path} exists again.") } else { String::new() };
-        format!(
-            "The user accepted the renaming of {path} to {now}, but it is no longer so:{gone}{back}"
-        )
-    } else {
-        format!("The user {verb} the {change}, but {}", absent(&path))
-    };
-    for it in reviewed.reasons.iter().filter(|it| it.whole) {
-        text.push_str(&format!("\nThe user's reason: {}", it.reason));
-    }
-    if accepted && reviewed.deleted && reviewed.text.is_some() {
-        text.push_str("\nIts buffer holds the user's own unsaved text.");
-    } else if reviewed.absent && reviewed.text.is_some() {
-        text.push_str("\nIts buffer still holds its text, unsaved.");
-    }
-    let word = match (reviewed.whole_left, accepted) {
-        (true, _) => "not decided",
-        (false, true) if !is_so => "accepted, but no longer so",
-        (false, true) => "accepted",
-        (false, false) => "rejected",
-    };
-    Answer {
-        call: call.clone(),
-        text,
-        failed: !is_so,
-        tally: vec![(0, word)],
-        unsaved: String::new(),
-        files: 1,
-    }
-}
-
-/// The answer to a call that deletes a file which the model has written again since.
-fn over(call: &CallId, path: &Path, root: &Path) -> Answer {
-    let path = tool::path::show(root, path);
-    Answer {
-        call: call.clone(),
-        text: format!(
-            "The deletion of {path} does not count any more: the file was written again."
-        ),
-        failed: false,
-        tally: vec![(0, "written again")],
-        unsaved: String::new(),
-        files: 1,
-    }
-}
-
 /// Whether the review ended because the file was gone and the model wrote it again.
 fn is_written_again(reviewed: &Reviewed) -> bool {
     reviewed.closed && reviewed.text.is_some() && reviewed.elsewhere.is_none()
-}
-
-/// Says that the file was taken away during the review.
-fn absent(shown: &str) -> String {
-    format!("there is no file {shown} any more.")
 }
 
 /// The text that the user settled on, if the editor sent it.
@@ -456,19 +408,14 @@ fn own_renaming<'a>(entries: &BTreeMap<u32, Entry>, reviewed: &'a Reviewed) -> O
 
 /// The end of each answer: under which name the text is.
 fn ending(reviewed: &Reviewed, was: Option<&Path>, shown: &str, root: &Path) -> String {
-    let Reviewed { saved, unsaved, .. } = reviewed;
     if reviewed.deleted || reviewed.gone {
         return String::new();
     } else if let Some(other) = &reviewed.elsewhere {
         let other = tool::path::show(root, other);
-        let mut text = format!(
+        return format!(
             "\nThe user has given the buffer of {shown} the name {other}: this text is there, and {shown} itself stays \
              as it is on disk."
         );
-        if !*saved {
-            text.push_str(&format!(" {other} is not saved ({unsaved})."));
-        }
-        return text;
     }
     let mut text = String::new();
     if let Some(was) = was {

@@ -88,6 +88,16 @@ pub struct BufferText {
     pub bom: bool,
 }
 
+/// A part of the answer to `held_texts`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HeldText {
+    /// The hash of the buffer's text (`Text::sha256_hex`); empty if no buffer of the file is loaded.
+    pub text: String,
+    /// The hash of the text on disk, if a buffer is loaded and the file can be read in the buffer's encoding.
+    pub disk: Option<String>,
+}
+
 /// The answer to `decided_so_far`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

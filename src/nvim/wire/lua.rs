@@ -3,7 +3,7 @@
 
 mod tests;
 
-use super::{BufferText, FromNvim, PartlyDecided, Restored, Resume, ToNvim};
+use super::{BufferText, FromNvim, HeldText, PartlyDecided, Restored, Resume, ToNvim};
 use crate::provider::facts::Share;
 use crate::tool::scene::Scene;
 use schemars::generate::SchemaSettings;
@@ -29,6 +29,7 @@ fn files() -> [(&'static str, String); 3] {
     let read = schemas(&mut read, |it| {
         it.subschema_for::<FromNvim>();
         it.subschema_for::<BufferText>();
+        it.subschema_for::<HeldText>();
         it.subschema_for::<PartlyDecided>();
         it.subschema_for::<Restored>();
         it.subschema_for::<Scene>();
@@ -41,7 +42,7 @@ fn files() -> [(&'static str, String); 3] {
     printer.messages("FromNvim");
     let from_nvim = std::mem::take(&mut printer.text);
     printer.begin("The editor's answers to requests of the program.");
-    for answer in ["BufferText", "PartlyDecided", "Restored", "Scene"] {
+    for answer in ["BufferText", "HeldText", "PartlyDecided", "Restored", "Scene"] {
         printer.define(answer);
     }
     let answers = std::mem::take(&mut printer.text);

@@ -7,8 +7,8 @@ fn in_file(path: &str) -> Input {
     Input::Entered { turn: T1, entry: Entry { call, path, what, diff: None } }
 }
 
-fn verdict(path: &str, answers: Vec<ToolAnswer>) -> Input {
-    Input::Reviewed { path: path.into(), answers }
+pub(super) fn verdict(path: &str, answers: Vec<ToolAnswer>) -> Input {
+    Input::Reviewed { path: path.into(), answers, claims: Vec::new() }
 }
 
 #[test]

@@ -304,7 +304,11 @@ fn the_answer_at_the_second_gate_outlives_the_turn() {
         assert_eq!(session.step(released()), Step::default(), "{end:?}");
     }
     let mut session = at_gate("edit", applied("c1"));
-    let step = session.step(Input::Reviewed { path: "/p/a".into(), answers: vec![answer("c1")] });
+    let step = session.step(Input::Reviewed {
+        path: "/p/a".into(),
+        answers: vec![answer("c1")],
+        claims: Vec::new(),
+    });
     let is_noted = |it: &Event| matches!(it, Event::Noted { .. });
     assert!(step.events.iter().any(is_noted), "{:?}", step.events);
     assert_eq!(session.step(released()).effects, [Effect::Sample { turn: T1 }]);

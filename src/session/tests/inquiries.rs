@@ -44,7 +44,7 @@ fn given(session: &mut Session, responses: Vec<Response>) -> Step {
 fn last(session: &Session) -> Vec<&str> {
     let blocks = session.messages.last().unwrap().blocks.iter();
     let text = |it| match it {
-        &Block::Text { ref text } | &Block::Notice { ref text } => text.as_str(),
+        &Block::Text { ref text } | &Block::Notice { ref text, .. } => text.as_str(),
         Block::Excerpt(it) => it.text.as_str(),
         other => panic!("{other:?}"),
     };
@@ -71,7 +71,8 @@ fn ask_ends_the_turn_after_the_calls_before_it_and_skips_those_after_it() {
 
 #[test]
 fn ask_waits_for_edits_on_their_way_to_the_editor_but_not_for_reviews() {
-    let reviewed = || Input::Reviewed { path: "/p/a".into(), answers: vec![answer("c1")] };
+    let reviewed =
+        || Input::Reviewed { path: "/p/a".into(), answers: vec![answer("c1")], claims: Vec::new() };
     check(
         vec![
             send("go"),

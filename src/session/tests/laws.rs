@@ -212,9 +212,7 @@ fn input(session: &Session, gate: &mut Gates, act: &Act, n: usize) -> Input {
         Act::Enter(at) => entered(turn, &open(*at)),
         Act::Landed => Input::Landed { turn },
         Act::Apply(at) => applied(&open(*at)),
-        Act::Review(at) => {
-            Input::Reviewed { path: "/p/a".into(), answers: vec![answer(&open(*at))] }
-        }
+        Act::Review(at) => files::verdict("/p/a", vec![answer(&open(*at))]),
         Act::Rule(_) | Act::Change(_) => ruled(session, act),
         Act::Respond(response) => inquiries::respond(session, response.clone()),
         Act::Need(at, kind) => {

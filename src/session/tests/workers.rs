@@ -254,7 +254,8 @@ fn the_third_answer_before_the_workers_are_done_ends_the_turn() {
         let text = if n == 0 { "" } else { "early" };
         let step = session.through(reply(T1, text, &[]));
         assert!(matches!(step.effects[..], [Effect::Sample { .. }]), "{n}: {:?}", step.effects);
-        let Some(Block::Notice { text }) = session.messages.last().unwrap().blocks.last() else {
+        let Some(Block::Notice { text, .. }) = session.messages.last().unwrap().blocks.last()
+        else {
             panic!()
         };
         assert_eq!(

@@ -91,7 +91,7 @@ impl Session {
 
     pub(super) fn apply_hold(&mut self, text: &str) {
         self.workers.held = self.workers.held.saturating_add(1);
-        self.say(Role::User, vec![Block::Notice { text: text.to_owned() }]);
+        self.say(Role::User, vec![Block::Notice { text: text.to_owned(), call: None }]);
         if let Phase::Sampling { turn, requests, .. } | Phase::Resting { turn, requests, .. } =
             self.phase
         {
@@ -102,7 +102,7 @@ impl Session {
     pub(super) fn set_coordinating(&mut self, is_on: bool) {
         self.workers.is_on = is_on;
         self.notes.retain(|it| words::is_coordinating(it).is_none());
-        self.notes.push(words::coordinating(is_on).to_owned());
+        self.notes.push(words::coordinating(is_on).into());
     }
 
     /// Called after the conversation was emptied. The conversation stays a coordinator if it was one. New workers do
@@ -144,7 +144,7 @@ impl Session {
             })
             .collect();
         let mut told = blocks().filter_map(|it| match it {
-            Block::Notice { text } => words::is_coordinating(text),
+            Block::Notice { text, .. } => words::is_coordinating(text),
             _ => None,
         });
         let is_told = told.next_back().unwrap_or(false);

@@ -87,7 +87,7 @@ fn block() -> impl Strategy<Value = Block> {
         excerpt().prop_map(Block::Excerpt),
         call,
         answer,
-        words().prop_map(|text| Block::Notice { text }),
+        words().prop_map(|text| Block::Notice { call: Some(CallId(text.clone())), text }),
         words().prop_map(|text| Block::Raw { provider: text.clone(), value: json!([text]) }),
     ]
 }
@@ -119,7 +119,7 @@ fn session() -> impl Strategy<Value = Session> {
             Session {
                 messages,
                 queue,
-                notes,
+                notes: notes.into_iter().map(Into::into).collect(),
                 model,
                 root,
                 usage,

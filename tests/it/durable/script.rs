@@ -222,7 +222,10 @@ pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     let entered = Input::Entered { turn, entry };
     live.take(entered, false);
     live.answer("c3");
-    live.take(Input::Reviewed { path: "/p/a".into(), answers: Vec::new() }, false);
+    live.take(
+        Input::Reviewed { path: "/p/a".into(), answers: Vec::new(), claims: Vec::new() },
+        false,
+    );
     live.take(Input::Rule { call: CallId("c2".into()), ruling: Ruling::Once }, true);
     live.answer("c2");
     live.piece("So ");

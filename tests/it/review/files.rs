@@ -65,14 +65,14 @@ fn a_pending_hunk_moves_with_the_text_and_can_be_edited() {
     assert!(scene.nvim.buffer("/a.txt").starts_with("1\n2\n3\n4\n5\nl1\nL2\nl3\n"));
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
         The file changed elsewhere too:
         @@ line 1
         +1
         +2
         +3
         +4
-        +5"#]]
+        +5
+        a.txt is not saved (it has other unsaved changes): the changes are not on disk yet."#]]
     .assert_eq(&scene.answer(2, "e1"));
 }
 

@@ -181,7 +181,9 @@ fn text_of_the_user_stays_in_the_buffer_of_a_file_that_is_gone() {
     by_user(&scene);
     done(&scene, "read", json!({ "path": "b.txt" }));
     let told = done(&scene, "write", write("b.txt", "new\n"));
-    expect!["Applied in the user's buffer of b.txt, but not written to disk (it was deleted or moved on disk, and its buffer has text of the user's own, which the user can write with :w); the user may still review it."].assert_eq(&told);
+    expect![[r#"
+        Applied in the user's buffer of b.txt; the user may still review it.
+        b.txt is not saved (it was deleted or moved on disk, and its buffer has text of the user's own, which the user can write with :w)."#]].assert_eq(&told);
     scene.nvim.keys("u");
     assert_eq!(shown(&scene), (mine.trim_end().to_owned(), true));
 }

@@ -103,7 +103,8 @@ fn a_file_that_already_has_the_new_name_is_neither_merged_nor_overwritten() {
     .assert_eq(&last_said(&scene));
     expect![[r"
         The user accepted 2 changes in a.txt.
-        The user has given the buffer of a.txt the name other.txt: this text is there, and a.txt itself stays as it is on disk. other.txt is not saved (there is already a file other.txt)."]]
+        The user has given the buffer of a.txt the name other.txt: this text is there, and a.txt itself stays as it is on disk.
+        other.txt is not saved (there is already a file other.txt)."]]
     .assert_eq(&told);
     scene.nvim.keys(":w<CR>");
     assert!(scene.said().contains("E13"), "{}", scene.said());

@@ -178,6 +178,8 @@ fn recovering_from_a_swap_file_keeps_the_hunks() {
     let scene = start_again(scene);
     scene.nvim.wait_screen("The review of a.txt waits until you open the file: it has a swap file");
     assert_eq!(scene.pending(), 0);
+    let told = scene.told_next();
+    assert!(!told.contains("kind=\"changes\""), "the verdict tells the text: {told}");
     recover(&scene, "r");
     scene.wait_hunks(2);
     let shown = nine().replace("l2", "L2").replace("l5", "l5, mine").replace("l8", "L8\nL8b");

@@ -71,7 +71,7 @@ fn a_buffer_closed_by_a_write_autocommand_is_reported() {
             a.txt: 2 accepted, not saved: its buffer is gone
             ---
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (its buffer is gone): the changes are not on disk yet.
+            a.txt was not saved (its buffer is gone), and its buffer does not hold that text any more: the changes are not on disk.
             ---
             as it was"#]],
     );
@@ -82,7 +82,7 @@ fn a_buffer_closed_by_a_write_autocommand_is_reported() {
             a.txt: 2 accepted, not saved: its buffer is gone
             ---
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (its buffer is gone): the changes are not on disk yet.
+            a.txt was not saved (its buffer is gone), and its buffer does not hold that text any more: the changes are not on disk.
             ---
             as it was"#]],
     );
@@ -122,11 +122,11 @@ fn text_that_the_files_encoding_cannot_hold_is_not_saved() {
             line 8, accepted:
             L8
             L8b
-            a.txt is not saved (its encoding (latin1) cannot represent the text): all 2 changes are on disk.
             The file changed elsewhere too:
             @@ line 5
             -l5
             +l5 über
+            a.txt is not saved (its encoding (latin1) cannot represent the text): all 2 changes are on disk.
             ---
             l1\nL2\nl3\nl4\nl5 \xfcber\nl6\nl7\nL8\nL8b\nl9\n"#]],
     );

@@ -72,12 +72,12 @@ fn of_two_neovims_that_change_one_line_the_second_one_writes_nothing_and_keeps_i
         a.txt: 1 accepted, not saved: it changed on disk too
         ---
         The user accepted the change in a.txt.
-        a.txt is not saved (it changed on disk too): on disk, other lines are in its place.
         The file changed elsewhere too:
         @@ line 8
         -l8
         +L8
-        +L8b"#]].assert_eq(&accept(&scene, &other, "Two."));
+        +L8b
+        a.txt is not saved (it changed on disk too): on disk, other lines are in its place."#]].assert_eq(&accept(&scene, &other, "Two."));
     assert_eq!(scene.on_disk("a.txt"), Some(first));
     assert!(other.buffer("/a.txt").contains("my l2"), "{}", other.buffer("/a.txt"));
 }

@@ -1,11 +1,13 @@
 //! What is told about a verdict is what happened. Each row of a table is a situation: what the model hears, what the
 //! user reads, and the bytes on disk.
 
+mod disk;
 mod ends;
 mod formatters;
 mod new_files;
 mod outside;
 mod reasons;
+mod strangers;
 
 use super::scene::{Scene, nine};
 use crate::kit::reply::Reply;

@@ -44,6 +44,7 @@ fn on_full_disk(before: &str, expected: Expect) {
     scene.nvim.keys(":lua os.remove('small/other')<CR>:w<CR>");
     let is_same = "return vim.deep_equal(vim.fn.readfile('small/a.txt'), vim.fn.getbufline('small/a.txt', 1, '$'))";
     assert_eq!(scene.nvim.lua_str(is_same), "true", "{}", scene.said());
+    assert_eq!(scene.told_next(), "<notice>\nsmall/a.txt is saved now.\n</notice>");
     assert_eq!(scene.told_next(), "and?");
 }
 
@@ -104,6 +105,7 @@ fn by_command(body: &str, mode: &str, expected: Expect) {
     scene.nvim.command("autocmd! BufWriteCmd *.txt");
     scene.nvim.keys(":w<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8\nL8b")));
+    assert_eq!(scene.told_next(), "<notice>\na.txt is saved now.\n</notice>");
     assert_eq!(scene.told_next(), "and?");
 }
 
@@ -140,7 +142,8 @@ fn a_bufwritecmd_that_fails_is_reported_in_one_sentence() {
         a.txt was not written: E117: Unknown function: NoSuch.
         a.txt: 2 accepted, not saved: E117: Unknown function: NoSuch
         ---
-        Applied in the user's buffer of a.txt, but not written to disk (E117: Unknown function: NoSuch); the user may still review it.
+        Applied in the user's buffer of a.txt; the user may still review it.
+        a.txt is not saved (E117: Unknown function: NoSuch).
         <notice>
         The user accepted 2 changes in a.txt.
         a.txt is not saved (E117: Unknown function: NoSuch): the changes are not on disk yet.
@@ -185,7 +188,8 @@ fn a_bufwritecmd_that_writes_nothing_loses_no_accepted_text() {
         a.txt was not written: the autocommand that writes it wrote nothing.
         a.txt: 2 accepted, not saved: the autocommand that writes it wrote nothing
         ---
-        Applied in the user's buffer of a.txt, but not written to disk (the autocommand that writes it wrote nothing); the user may still review it.
+        Applied in the user's buffer of a.txt; the user may still review it.
+        a.txt is not saved (the autocommand that writes it wrote nothing).
         <notice>
         The user accepted 2 changes in a.txt.
         a.txt is not saved (the autocommand that writes it wrote nothing): the changes are not on disk yet.

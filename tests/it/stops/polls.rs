@@ -376,6 +376,7 @@ impl Talk {
                     let answer = ToolAnswer::done(&call, text, "");
                     let answers = vec![answer];
                     let _ = inbox.send(Command::Reviewed(Decided {
+                        claims: Vec::new(),
                         answers,
                         path,
                         saved: true,

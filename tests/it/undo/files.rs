@@ -35,7 +35,7 @@ fn with_files(scene: &Scene, undo: &str) {
     scene.nvim.keys("2<CR>");
     scene.nvim.wait_screen("take back all");
     scene.nvim.keys("a");
-    scene.wait_chat("You took back the changes since");
+    scene.wait_chat("You took back the changes");
 }
 
 #[test]
@@ -179,4 +179,21 @@ fn the_previews_of_an_undo_and_of_a_rewind_name_the_same_keys_in_every_window() 
         }
         assert_eq!(seen[0], seen[1]);
     }
+}
+
+/// All three verdicts have the same words. Those on the edits that are taken back are left out.
+#[test]
+fn verdicts_on_edits_that_are_taken_back_are_neither_told_nor_shown() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE).size(200, 40));
+    scene.nvim.keys(":edit a.txt<CR>");
+    change(&scene, "first", "l2", "L2");
+    change(&scene, "second", "l5", "L5");
+    change(&scene, "third", "l8", "L8");
+    with_files(&scene, "/undo 2");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+    scene.nvim.keys("ggdG");
+    let told = scene.told_next();
+    assert_eq!(told.matches("The user accepted the change in a.txt.").count(), 1, "{told}");
+    let shown = scene.nvim.transcript();
+    assert_eq!(shown.matches("You accepted the change in a.txt.").count(), 1, "{shown}");
 }

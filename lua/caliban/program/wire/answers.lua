@@ -14,6 +14,12 @@
 ---@field dos? boolean
 ---@field bom? boolean
 
+--- A part of the answer to `held_texts`.
+---@class (exact) caliban.HeldText
+---@field text string The hash of the buffer's text (`Text::sha256_hex`); empty if no buffer of the file is loaded.
+---@field disk? string The hash of the text on disk, if a buffer is loaded and the file can be read in the buffer's
+--- encoding.
+
 --- The answer to `decided_so_far`.
 ---@class (exact) caliban.PartlyDecided
 ---@field words string[] How many changes were accepted, rejected and so on, such as `1 rejected`; empty if none or

@@ -277,6 +277,11 @@
 ---@field kind 'retry'
 ---@field session caliban.SessionId
 
+--- A text that a verdict has called unsaved may be saved or gone.
+---@class (exact) caliban.LookAgain
+---@field kind 'look_again'
+---@field session caliban.SessionId
+
 --- Sets the model and its settings.
 ---@class (exact) caliban.SetModel
 ---@field kind 'set_model'
@@ -725,6 +730,7 @@
 ---| caliban.Rule
 ---| caliban.Toggle
 ---| caliban.Retry
+---| caliban.LookAgain
 ---| caliban.SetModel
 ---| caliban.SetMode
 ---| caliban.ListModels

@@ -296,6 +296,11 @@
 ---@field kind 'stamps'
 ---@field paths string[] Absolute paths.
 
+--- Asks which texts the buffers of these files hold. The answer is a list of `HeldText`, in the order of the paths.
+---@class (exact) caliban.HeldTexts
+---@field kind 'held_texts'
+---@field paths string[] Absolute paths.
+
 --- Asks how the user has decided so far on changes of a file that are written already. The answer is a
 --- `PartlyDecided`.
 ---@class (exact) caliban.DecidedSoFar
@@ -650,6 +655,7 @@
 ---| caliban.Survey
 ---| caliban.Changed
 ---| caliban.Stamps
+---| caliban.HeldTexts
 ---| caliban.DecidedSoFar
 ---| caliban.Save
 ---| caliban.Halt

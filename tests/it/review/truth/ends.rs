@@ -181,11 +181,11 @@ fn a_verdict_that_is_not_saved_says_what_is_on_disk() {
 fn a_verdict_beside_unsaved_text_of_the_user_says_what_is_on_disk() {
     expect![[r#"
         The user rejected 2 changes in a.txt: they are undone.
-        a.txt is not saved (it has other unsaved changes): all 2 changes are still on disk.
         The file changed elsewhere too:
         @@ line 5
         -l5
         +l5mine
+        a.txt is not saved (it has other unsaved changes): all 2 changes are still on disk.
         ---
         a.txt: 2 rejected, not saved: it has other unsaved changes
         ---
@@ -193,11 +193,11 @@ fn a_verdict_beside_unsaved_text_of_the_user_says_what_is_on_disk() {
     .assert_eq(&written("", None, "5GAmine<Esc>:Caliban reject all<CR>"));
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (it has other unsaved changes): all 2 changes are on disk.
         The file changed elsewhere too:
         @@ line 5
         -l5
         +l5mine
+        a.txt is not saved (it has other unsaved changes): all 2 changes are on disk.
         ---
         a.txt: 2 accepted, not saved: it has other unsaved changes
         ---
@@ -205,11 +205,11 @@ fn a_verdict_beside_unsaved_text_of_the_user_says_what_is_on_disk() {
     .assert_eq(&written("", None, "5GAmine<Esc>:Caliban accept all<CR>"));
     expect![[r#"
         The user rejected 2 changes in a.txt: they are undone.
-        a.txt is not saved (it has other unsaved changes): none of your changes is on disk.
         The file changed elsewhere too:
         @@ line 5
         -l5
         +l5mine
+        a.txt is not saved (it has other unsaved changes): none of your changes is on disk.
         ---
         a.txt: 2 rejected, not saved: it has other unsaved changes
         ---

@@ -168,11 +168,11 @@ fn an_empty_new_file_with_a_text_of_the_users_own_is_told_with_that_text() {
     scene.wait_idle("I see.");
     expect![[r#"
         The user accepted the change in a.txt.
-        a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
         The file changed elsewhere too:
         @@ line 1
         -
         +mine
+        a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
         ---
         a.txt: created without text, not saved: it has other unsaved changes
         ---
