@@ -42,8 +42,8 @@ pub use fork::Cut;
 pub use input::{Effect, Entry, Input, Response, Step, WorkerInput};
 pub use limits::{Limit, Limits};
 pub use say::{
-    MAY_DIFFER, NO_ANSWER, NOT_KNOWN, PLAN_REPLACED, ending, is_dropped_plan, is_for_both,
-    is_over_limit, mode_of,
+    MAY_DIFFER, NO_ANSWER, NOT_KNOWN, PLAN_REPLACED, SUBAGENT, ending, is_dropped_plan,
+    is_for_both, is_over_limit, mode_of,
 };
 pub use state::{Consult, Exposure, Open, Phase, Session, State, Unattended};
 pub use title::{title, width};

@@ -140,7 +140,7 @@ pub(super) fn skipped(call: &CallId, tool: &str) -> ToolAnswer {
 }
 
 /// What a subagent's model is told before its task.
-pub(super) const SUBAGENT: &str = "You are a subagent: another agent gives you one task and gets only your last reply. \
+pub const SUBAGENT: &str = "You are a subagent: another agent gives you one task and gets only your last reply. \
                                    Nobody answers questions. Work on the task until it is done, decide open questions \
                                    yourself, and end with a report: the result, the paths that prove it, what you \
                                    assumed, and what is not done.";

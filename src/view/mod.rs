@@ -121,7 +121,7 @@ impl View {
             Event::Judged { call, summary, failed } => self.judged(call, summary, *failed),
             Event::Stood { told, .. } => told.iter().for_each(|it| self.stood(it)),
             Event::Instructed { files } => self.instructed(files),
-            Event::Noted { text, .. } => self.notice(&second_person::worded(text)),
+            Event::Noted { text, .. } => self.noted_now(text),
             Event::Told { text } | Event::JobEnded { note: text, .. } => self.notice(text),
             Event::Reminded { tool, .. } => self.notice(&session::reminded(tool)),
             Event::Listed { text, items } => self.list(text, *items),

@@ -107,11 +107,18 @@ impl View {
         }
     }
 
+    /// Shows a note of this moment. A subagent's orders are not for the user.
+    pub(super) fn noted_now(&mut self, text: &str) {
+        if text != session::SUBAGENT {
+            self.notice(&second_person::worded(text));
+        }
+    }
+
     /// Shows a note for the model to the user, unless the chat says the same in other words.
     pub(super) fn noted(&mut self, text: &str) {
         if is_held(text) {
             self.notice(HELD);
-        } else if is_for_both(text) {
+        } else if text != session::SUBAGENT && is_for_both(text) {
             self.notice(&second_person::worded(text));
         }
     }

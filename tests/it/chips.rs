@@ -95,6 +95,22 @@ fn removing_a_chip_deletes_the_text_of_its_mention() {
 }
 
 #[test]
+fn removing_the_last_mention_leaves_the_chip_of_what_still_goes_along() {
+    let (server, nvim) = start();
+    nvim.keys(":Caliban close<CR>:edit a.txt<CR>Vjj:Caliban<CR>isee @\"b c.txt\" please<Esc>");
+    nvim.wait_screen("▏b c.txt  ");
+    nvim.wait_screen("▏selection  a.txt:1-3  3 lines");
+    nvim.keys("<C-x>");
+    nvim.wait_gone("▏b c.txt");
+    nvim.wait_screen("▏selection  a.txt:1-3  3 lines");
+    server.reply(Reply::said("Seen."));
+    nvim.keys("<CR>");
+    nvim.wait_transcript("Seen.");
+    let said = server.requests()[0].last_user_text();
+    assert!(said.contains("a.txt") && !said.contains("b c.txt"), "{said}");
+}
+
+#[test]
 fn the_sizes_of_mentions_are_not_computed_again_when_only_other_words_change() {
     let (_server, nvim) = start();
     nvim.keys("i@buffer <Esc>");

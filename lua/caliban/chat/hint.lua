@@ -157,11 +157,19 @@ local function in_transcript(chat)
   local ends = last and last.shape == 'ask' and 'G to the question' or nil
   local enter = lines and ends or not lines and on_line.enters(chat) or nil
   local listing = chat.listing
-  if enter and listing and listing.waits and require('caliban.chat.changes').under(chat) then
+  local change = enter and listing and listing.waits and require('caliban.chat.changes').under(chat)
+  if change then
     local k = require('caliban.editor.maps').leader()
-    return { k .. 'a accept', k .. 'r reject', enter, 'i write', ']] [[ messages' }
+    -- on the row of a file the keys decide the file, on the rows above all
+    local what = change.hunk and '' or change.r and ' file' or ' all'
+    return { k .. 'a accept' .. what, k .. 'r reject' .. what, enter, 'i write', ']] [[ messages' }
   end
   local first = back(chat)
+  local held = enter
+    and on_line.under(chat, { 'queue' })
+    and require('caliban.chat.queue').holds(chat)
+  table.insert(first, held and 's send' or nil)
+  table.insert(first, on_line.subagent(chat) and 'gf its chat' or nil)
   vim.list_extend(first, chat.reading and {} or { 'i write' })
   local phase = chat.status and chat.status.phase or 'idle'
   local stops = not (chat.reading or due(chat) or CALM[phase])

@@ -333,7 +333,12 @@ local keys = {
     },
     { mode = 'n', lhs = ']]', desc = 'your next message', run = jump(1) },
     { mode = 'n', lhs = '[[', desc = 'your previous message', run = jump(-1) },
-    { mode = 'n', lhs = 'gf', desc = 'go to the file under the cursor', run = go_to },
+    {
+      mode = 'n',
+      lhs = 'gf',
+      desc = 'go to the file under the cursor, or to the chat of a task',
+      run = go_to,
+    },
     { mode = 'n', lhs = 'gx', desc = 'open the link under the cursor', run = open_link },
     { mode = 'n', lhs = 'gy', desc = 'yank the code block', run = yank_code },
     {

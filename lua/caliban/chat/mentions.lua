@@ -193,8 +193,10 @@ function M.remove(chat)
       end
       local last_byte = place[2] + blank
       api.nvim_buf_set_text(chat.composer, row - 1, place[1] - 1, row - 1, last_byte, {})
-      table.remove(weights, math.min(#weights, CHIPS))
-      set(chat, weights)
+      -- a copy: `set` compares the chips with those before
+      local left = vim.list_slice(weights)
+      table.remove(left, math.min(#left, CHIPS))
+      set(chat, left)
       M.touch(chat, true)
       return true
     end

@@ -33,6 +33,14 @@ function M.fold(chat)
   return block, line
 end
 
+--- Whether the cursor is on the call of a subagent, whose chat `gf` opens.
+---@param chat caliban.Chat
+---@return boolean
+function M.subagent(chat)
+  local block = require('caliban.chat.paint').at(chat, api.nvim_win_get_cursor(0)[1] - 1)
+  return block ~= nil and block.session ~= nil
+end
+
 --- What `<CR>` does on the transcript's line under the cursor, in words.
 ---@param chat caliban.Chat
 ---@return string? # nil if it does nothing there

@@ -19,6 +19,7 @@ local WAITS = require('caliban.editor.icons').of('  …')
 ---@field objected? string why an answer was not accepted, as the user was told last
 ---@field said? string what the user was told last about the question
 ---@field placed? boolean whether a window has shown its first line
+---@field whole table<integer, boolean> the windows that had room for all of it
 ---@field why? boolean whether the user has just asked to show or hide the explanation
 ---@field reveals? integer the number of lines from the explanation's first line on, if the user has just asked for the explanation
 ---@field always? boolean whether a rule is proposed
@@ -113,6 +114,7 @@ function M.take(chat, update)
     asks = update.asks,
     armed = old and old == chat.question and old.armed or nil,
     placed = old and old.placed,
+    whole = old and old.whole or {},
     said = old and old.said,
   }
   if old and old.why and #lines > #old.lines then

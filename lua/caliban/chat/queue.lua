@@ -94,6 +94,13 @@ function M.ready(queue)
   return some(queue, false)
 end
 
+--- Whether a message of a chat's queue waits until the user sends it.
+---@param chat caliban.Chat
+---@return boolean
+function M.holds(chat)
+  return some(chat.status and chat.status.queue or {}, true)
+end
+
 --- The update that shows the queue as a block, or removes the block if the queue is empty.
 ---@param chat caliban.Chat
 ---@return caliban.BlockUpdate

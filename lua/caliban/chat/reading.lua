@@ -101,7 +101,7 @@ end
 --- Shows the question in the windows that follow the end of the transcript, and the whole question,
 --- where there is room, in those whose cursor is on it. If the question was shown before, the
 --- cursor stays, unless the user has just asked for the explanation and the window has no room for
---- the whole question.
+--- the whole question, or the question's keys have come and have taken the room for its first row.
 ---@param chat caliban.Chat
 ---@param windows integer[]
 function M.follow(chat, windows)
@@ -111,7 +111,9 @@ function M.follow(chat, windows)
     for _, win in ipairs(fn.win_findbuf(chat.transcript)) do
       local follows = vim.list_contains(windows, win)
       if follows or api.nvim_win_get_cursor(win)[1] >= first then
-        show(win, first, follows and not question.placed)
+        local was_whole = question.whole[win]
+        question.whole[win] = fits(win, first)
+        show(win, first, follows and (not question.placed or was_whole))
         local new = question.reveals
         local _ = new and not fits(win, first) and reveal(win, last - new + 1)
       end

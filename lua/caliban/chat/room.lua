@@ -67,10 +67,22 @@ local function others()
   end, api.nvim_tabpage_list_wins(0))
 end
 
---- The rows that the windows above and below a chat of `size` rows can spare.
+--- The windows of this tab that show the same transcript as this one, from top to bottom.
+---@param win integer
+---@return integer[]
+local function same(win)
+  local buf = api.nvim_win_get_buf(win)
+  return vim.tbl_filter(function(other)
+    return api.nvim_win_get_buf(other) == buf and api.nvim_win_get_config(other).relative == ''
+  end, api.nvim_tabpage_list_wins(0))
+end
+
+--- The rows that the windows above and below a chat of `size` rows can spare. Another window of the transcript keeps
+--- a row of text.
+---@param win integer
 ---@param size integer
 ---@return integer
-local function spare(size)
+local function spare(win, size)
   local tabline = vim.o.showtabline == 2 or vim.o.showtabline == 1 and #api.nvim_list_tabpages() > 1
   local rows, count = {}, 0
   for _, win in ipairs(others()) do
@@ -80,7 +92,8 @@ local function spare(size)
   end
   -- each window has a statusline, and so has the composer
   local free = vim.o.lines - vim.o.cmdheight - (tabline and 1 or 0) - size - 1
-  return free - count * (CODE + 1)
+  local split = #same(win) - 1
+  return free - count * (CODE + 1) - split * (2 + (vim.wo[win].winbar ~= '' and 1 or 0))
 end
 
 --- The rows that a transcript above or below the code can get from the windows of the code.
@@ -89,7 +102,7 @@ end
 local function more(win)
   local share = layout.share(win)
   local is_free = share and share.side == 'lines' and not share.held
-  return is_free and math.max(0, spare(layout.size(win, 'lines'))) or 0
+  return is_free and math.max(0, spare(win, layout.size(win, 'lines'))) or 0
 end
 
 --- Sets the height of a transcript's window. Where the other windows have fixed heights, the composer does not get the
@@ -172,7 +185,7 @@ end
 local function fit(chat, win, share)
   local have, size = api.nvim_win_get_height(win), layout.size(win, 'lines')
   local base = math.max(1, math.floor(share.part * vim.o.lines + 0.5) - (size - have))
-  local want = math.max(base, math.min(least(chat, win), have + spare(size)))
+  local want = math.max(base, math.min(least(chat, win), have + spare(win, size)))
   if want == have or want == base and not share.before then
     return
   end
@@ -242,7 +255,9 @@ function M.fit(chat)
   for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
     local share = layout.share(win)
     local here = api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
-    if here and share and share.side == 'lines' and not share.held then
+    local wins = here and same(win) or {}
+    -- of several windows of the transcript, the one next to the composer shows the question
+    if win == wins[#wins] and share and share.side == 'lines' and not share.held then
       local plan = plan_window(chat)
       if plan then
         show_plan(chat, win, share, plan)

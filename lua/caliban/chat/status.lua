@@ -140,13 +140,16 @@ local function usage(status)
   return status.size > 0 and text .. ' tokens' or nil
 end
 
---- The number of chats, other than `but`, whose question waits for the user.
+--- The number of chats, other than `but`, whose question waits for the user. The question of a subagent is counted once: it
+--- waits in the chat that has begun the subagent too.
 ---@param but? caliban.Chat
 ---@return integer
 function M.questions(but)
-  local n = 0
-  for _, chat in ipairs(require('caliban.chat.chats').all) do
-    local waits_for = chat ~= but and chat.status and chat.status.waiting_for
+  local n, chats = 0, require('caliban.chat.chats')
+  local parent = but and chats.parent(but)
+  for _, chat in ipairs(chats.all) do
+    local is_other = chat ~= but and chat ~= parent and not chat.reading
+    local waits_for = is_other and chat.status and chat.status.waiting_for
     if waits_for == 'permission' or waits_for == 'question' then
       n = n + 1
     end
@@ -229,6 +232,13 @@ local dropped_first = {
   'mode',
   'words',
 }
+
+--- The same for a chat that is only read, such as that of a subagent: of several, the name is what the user looks for.
+---@type string[]
+local read_dropped_first = vim.tbl_filter(function(name)
+  return name ~= 'session'
+end, dropped_first)
+table.insert(read_dropped_first, #read_dropped_first - 1, 'session')
 
 --- Drops or shortens a part because there is not enough room.
 ---@param parts table<string, string|false|nil>
@@ -319,9 +329,10 @@ function M.line(chat, width, below, brief_below)
     others = 'CalibanAsk',
   }
   local left, right = {}, {} ---@type caliban.Chunk[], caliban.Chunk[]
-  for step = 0, #dropped_first do
+  local names = chat.reading and read_dropped_first or dropped_first
+  for step = 0, #names do
     if step > 0 then
-      drop(parts, dropped_first[step], short)
+      drop(parts, names[step], short)
     end
     left, right = chunks(left_parts, parts, groups), chunks(right_parts, parts, groups)
     local gap = #right == 0 and 0 or 2

@@ -222,6 +222,19 @@ function M.watch()
   })
 end
 
+--- Shows all of a chat whose transcript has taken the place of another chat's, as after `<C-o>`: the composer below belongs
+--- to the transcript above it.
+---@param chat caliban.Chat
+local function join(chat)
+  local layout, chats = require('caliban.chat.layout'), require('caliban.chat.chats')
+  local _, other = layout.showing('composer')
+  local is_replaced = other and other ~= chat and not layout.visible(other) and layout.visible(chat)
+  if is_replaced and chats.usable(chat.composer) and #vim.fn.getcmdwintype() == 0 then
+    chats.current = chat
+    M.open(chat, false)
+  end
+end
+
 --- Called when a window shows a buffer of a chat: sets the window's options.
 ---@param chat caliban.Chat
 ---@param buf integer
@@ -253,6 +266,7 @@ function M.entered(chat, buf)
     -- Neovim triggers no window events if an autocommand, such as for `VimEnter`, opens the chat
     update_breaks()
     M.refit(chat)
+    vim.schedule_wrap(join)(chat)
   end
 end
 

@@ -117,7 +117,9 @@ function M.offer()
   local chat = require('caliban.chat.chats').current
   local all = chat and M.all(chat) or {}
   if not chat or #all == 0 then
-    return say('No workers yet. `:Caliban mode coordinator` lets the model start some.')
+    return say(
+      'No workers yet. `:Caliban mode coordinator` lets the model start some. `gf` on a task opens its chat.'
+    )
   end
   local opts = {
     prompt = 'Worker',

@@ -173,3 +173,37 @@ fn a_question_about_a_port_of_a_job() {
         check((port, &["? Open port", "y open it", "n leave it closed"]));
     }
 }
+
+/// The lower window of a transcript that is split in two shows the question, and the composer keeps its row.
+#[test]
+fn a_question_in_a_split_transcript_leaves_the_composer_its_row() {
+    for (columns, lines) in [(60, 16), (60, 20), (80, 24), (120, 36)] {
+        let server = Server::start();
+        server.reply(Reply::said(&"A paragraph.\n\n".repeat(30)));
+        let nvim = Nvim::start(&small(&server).size(columns, lines));
+        nvim.keys(":edit a.txt<CR>:Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_phase("idle");
+        nvim.keys("<Tab><C-w>s:Caliban<CR><Esc>");
+        server.reply(Reply::new().call("c1", "shell", json!({ "command": "make deploy" })));
+        server.otherwise(Reply::said("So be it."));
+        nvim.keys("isecond<C-s><Esc>");
+        nvim.wait_screen("y once");
+        nvim.keys("ican I see this");
+        nvim.wait_screen("can I see this");
+        nvim.keys("<Esc>:Caliban deny<CR>");
+        nvim.wait_transcript("So be it.");
+        nvim.wait_screen("can I see this");
+    }
+}
+
+/// A question of one row more than its window has keeps its first row when its keys come.
+#[test]
+fn a_question_that_its_keys_make_too_long_is_shown_from_its_first_row() {
+    for count in (380..=430).step_by(5) {
+        let words: String = (0..60).map(|n| format!(" arg{n:04}")).collect();
+        let command = format!("mycmd{} > out.txt", &words[..count]);
+        let Asked(nvim, _rest) = call((60, 20), "shell", json!({ "command": command }));
+        nvim.wait_screen("y once");
+        nvim.wait_screen("? Run `mycmd arg0000");
+    }
+}

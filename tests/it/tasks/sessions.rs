@@ -124,3 +124,34 @@ fn the_chat_of_a_subagent_that_is_never_saved_stays_readable() {
     scene.nvim.keys(":Caliban resume secret<CR>");
     scene.wait_idle("Found.");
 }
+
+/// From the line of a task to the subagent's chat and back, by the keys that the screen names and by Neovim's own.
+#[test]
+fn a_subagents_chat_is_found_from_its_line_and_left_by_the_keys_of_neovim() {
+    for (columns, lines) in [(60, 20), (80, 24), (120, 36)] {
+        let scene = Scene::start(|it| it.size(columns, lines));
+        scene.server.reply(Reply::new().call("t1", "task", task("Look.")));
+        let gate = scene.server.reply(Reply::said("Half of").gate().text(" the report."));
+        scene.nvim.keys(":Caliban ask please<CR>");
+        scene.server.wait_count(2);
+        scene.nvim.go_to_transcript("Find it");
+        scene.nvim.wait_screen("gf its chat");
+        scene.nvim.keys("m'gf");
+        scene.nvim.wait_session("main-task");
+        scene.wait_chat("Half of");
+        scene.nvim.wait_screen(" main-task · ");
+        assert!(!scene.nvim.transcript().contains("You are"), "{}", scene.nvim.transcript());
+        scene.nvim.go_to_transcript("Half of");
+        scene.nvim.keys("<C-o>");
+        scene.nvim.wait_session("main");
+        let whose = "local out = {}
+            for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+              local buf = vim.api.nvim_win_get_buf(win)
+              local chat = require('caliban.chat.chats').of(buf)
+              if chat then table.insert(out, chat.session) end
+            end
+            return table.concat(out, ' ')";
+        scene.nvim.wait(|it| it.lua_str(whose) == "main main", "transcript and composer of main");
+        gate.release();
+    }
+}
