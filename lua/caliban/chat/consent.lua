@@ -33,6 +33,9 @@ local function arm(chat, question, wait)
       return arm(chat, question, left)
     end
     question.armed = true
+    if question.objected then
+      M.correct(chat, question)
+    end
     require('caliban.chat.paint').last_line(chat, question.call, question.lines[#question.lines])
     require('caliban.chat.windows').hint(chat)
   end, math.ceil(wait))
@@ -74,7 +77,7 @@ end
 --- Called when more of a question was on the screen. Says how many lines are still missing, or that none is.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
-local function correct(chat, question)
+function M.correct(chat, question)
   local why = M.objection(chat, question)
   if why == question.objected then
     return
@@ -120,8 +123,8 @@ function M.drawn(chat, win)
       arm(chat, question, REST)
     end
   end
-  if question.objected then
-    correct(chat, question)
+  if question.objected and question.armed then
+    M.correct(chat, question)
   end
 end
 
@@ -140,10 +143,17 @@ local function scrolling(ways, here)
   return here and ': <C-e> scrolls down' or '. Scroll the chat down.'
 end
 
+---@param count integer
+---@return string
+local function missing(count)
+  return count == 1 and '1 line not shown yet' or ('%d lines not shown yet'):format(count)
+end
+
 --- How many lines of a question have not been on the screen, and the keys that show them; nil if there are none.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
 ---@return string?
+---@return integer count
 local function unseen(chat, question)
   local block, row = require('caliban.chat.order').asking(chat)
   local here = api.nvim_get_current_buf() == chat.transcript
@@ -156,10 +166,7 @@ local function unseen(chat, question)
       ways[block and win and seen_in.way(win, row + i, line, seen) or 'down'] = true
     end
   end
-  if count > 0 then
-    local text = count == 1 and '1 line not shown yet' or ('%d lines not shown yet'):format(count)
-    return text .. scrolling(ways, here)
-  end
+  return count > 0 and missing(count) .. scrolling(ways, here) or nil, count
 end
 
 --- Why an answer is not accepted yet, in one sentence.
@@ -177,11 +184,11 @@ function M.objection(chat, question, ruling)
   elseif next(question.folds) then
     return UNFOLDED
   end
-  return unseen(chat, question)
+  return (unseen(chat, question))
 end
 
---- Opens all folds of a question, and puts the cursor on the first. The question takes keys again only after the user had
---- time to read what was folded.
+--- Opens all folds of a question. The windows show what they showed: the cursor goes to the first fold only where it is
+--- on the screen. The question takes keys again only after the user had time to read what was folded.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
 local function unfold(chat, question)
@@ -199,19 +206,51 @@ local function unfold(chat, question)
     local toggle = { kind = 'toggle', block = block.id, line = line - 1 }
     require('caliban.chat.chats').send(chat, toggle)
   end
-  if api.nvim_get_current_buf() == chat.transcript then
-    api.nvim_win_set_cursor(0, { row + folds[#folds], 0 })
+  local first = row + folds[#folds]
+  for _, win in ipairs(fn.win_findbuf(chat.transcript)) do
+    if first >= fn.line('w0', win) and first <= fn.line('w$', win) then
+      api.nvim_win_set_cursor(win, { first, 0 })
+    end
   end
 end
 
---- Says why a question is not answered yet, and opens its folds.
+--- Goes to the first line of a question that has not been on the screen, and says so. The question takes keys again only
+--- after the user had time to read there.
+---@param chat caliban.Chat
+---@param question caliban.Question
+---@return boolean # whether there is such a line elsewhere
+local function go_on(chat, question)
+  local win = require('caliban.chat.reading').go_on(chat, question)
+  if not win then
+    return false
+  end
+  local _, count = unseen(chat, question)
+  local where = count == 1 and '. Here it is.' or '. Here are the first of them.'
+  question.armed, question.since = nil, nil
+  require('caliban.chat.paint').last_line(chat, question.call, questions.WAITS)
+  question.objected, question.said = missing(count) .. where, missing(count) .. where
+  say(question.said)
+  api.nvim__redraw({ win = win, valid = false, flush = false })
+  return true
+end
+
+--- Says why a question is not answered yet, and opens its folds. A user who was told of lines that have not been on the
+--- screen is led to them.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
 ---@param why string
 local function refuse(chat, question, why)
   if why == UNFOLDED then
     unfold(chat, question)
+  elseif
+    question.armed
+    and question.told
+    and why == unseen(chat, question)
+    and go_on(chat, question)
+  then
+    return
   end
+  question.told = question.told or why == unseen(chat, question)
   M.object(chat, question, why)
 end
 

@@ -3,7 +3,8 @@ local M = {}
 
 local ns = vim.api.nvim_create_namespace('caliban.consent')
 
-local WAITS = require('caliban.editor.icons').of('  …')
+--- The last line of a question that does not take keys yet.
+M.WAITS = require('caliban.editor.icons').of('  …')
 
 --- The open question of a chat.
 ---@class caliban.Question
@@ -17,6 +18,7 @@ local WAITS = require('caliban.editor.icons').of('  …')
 ---@field since? number when the question was first on the screen, or when a key was last pressed, in ms
 ---@field armed? boolean whether the question takes keys
 ---@field objected? string why an answer was not accepted, as the user was told last
+---@field told? boolean whether the user was told that lines have not been on the screen
 ---@field said? string what the user was told last about the question
 ---@field placed? boolean whether a window has shown its first line
 ---@field whole table<integer, boolean> the windows that had room for all of it
@@ -116,6 +118,7 @@ function M.take(chat, update)
     placed = old and old.placed,
     whole = old and old.whole or {},
     said = old and old.said,
+    told = old and old.told,
   }
   if old and old.why and #lines > #old.lines then
     question.reveals = #lines - common(old.lines, lines)
@@ -129,7 +132,7 @@ function M.take(chat, update)
     return lines
   end
   local shown = vim.list_slice(lines, 1, #lines - 1)
-  table.insert(shown, WAITS)
+  table.insert(shown, M.WAITS)
   return shown
 end
 

@@ -122,6 +122,66 @@ function M.follow(chat, windows)
   end
 end
 
+--- The number of rows of a line that begin before a byte.
+---@param win integer
+---@param lnum integer
+---@param byte integer from 1
+---@return integer
+local function rows_before(win, lnum, byte)
+  local column = api.nvim_win_call(win, function()
+    return fn.virtcol({ lnum, byte })
+  end)
+  local range = { start_row = lnum - 1, start_vcol = 0, end_row = lnum - 1, end_vcol = column }
+  local rows = api.nvim_win_text_height(win, range).all --[[@as integer]]
+  return rows - 1
+end
+
+--- Shows a line from its first byte that has not been on the screen, and what follows it.
+---@param win integer
+---@param lnum integer
+---@param text string
+---@param seen table<integer, true>
+---@return boolean # whether the window has moved
+local function reach(win, lnum, text, seen)
+  local byte = 1
+  while byte < #text and seen[byte] do
+    byte = byte + 1 + vim.str_utf_end(text, byte)
+  end
+  local before = api.nvim_win_call(win, fn.winsaveview)
+  api.nvim_win_set_cursor(win, { lnum, byte - 1 })
+  api.nvim_win_call(win, function()
+    local _ = fn.foldclosed(lnum) > 0 and vim.cmd.normal({ 'zv', bang = true })
+  end)
+  if fits(win, lnum) then
+    require('caliban.chat.scroll').bottom(win, fn.line('$', win), lnum)
+  else
+    local info = fn.getwininfo(win)[1]
+    -- the first row of a line that begins above the window has a mark, and does not count
+    local above = vim.wo[win].wrap and math.max(0, rows_before(win, lnum, byte) - 1) or 0
+    api.nvim_win_call(win, function()
+      fn.winrestview({ topline = lnum, skipcol = above * (info.width - info.textoff) })
+    end)
+  end
+  local now = api.nvim_win_call(win, fn.winsaveview)
+  return now.topline ~= before.topline or now.skipcol ~= before.skipcol
+end
+
+--- Shows the first part of a question that has not been on the screen.
+---@param chat caliban.Chat
+---@param question caliban.Question
+---@return integer? win the window that has moved
+function M.go_on(chat, question)
+  local block, row = require('caliban.chat.order').asking(chat)
+  local here = api.nvim_get_current_buf() == chat.transcript
+  local win = here and api.nvim_get_current_win() or fn.win_findbuf(chat.transcript)[1]
+  for i = 1, block and win and #question.lines - 1 or 0 do
+    local line, seen = question.lines[i], question.seen[i]
+    if line ~= '' and type(seen) == 'table' then
+      return reach(win, row + i, line, seen) and win or nil
+    end
+  end
+end
+
 --- Goes to the first line of what waits for the user, and shows the lines from `top` on: all of them, or the first ones.
 ---@param win integer
 ---@param first integer

@@ -205,5 +205,72 @@ fn a_question_that_its_keys_make_too_long_is_shown_from_its_first_row() {
         let Asked(nvim, _rest) = call((60, 20), "shell", json!({ "command": command }));
         nvim.wait_screen("y once");
         nvim.wait_screen("? Run `mycmd arg0000");
+
+/// A command of many lines, of which one is longer than a low window, and a comment that is folded.
+fn commands(count: usize) -> (String, Vec<String>) {
+    let words: Vec<String> = (0..count * 4).map(|n| format!("w{n:03}")).collect();
+    let steps: Vec<String> = (0..count).map(|n| format!("echo 'step {n}'")).collect();
+    let comment = format!(": 1 # c000 {}c999", "and so on ".repeat(40));
+    let (half, rest) = steps.split_at(count / 2);
+    let lines =
+        [half, &[format!("echo {}", words.join(" ")), comment], rest, &["touch out".into()]];
+    let parts = words.into_iter().chain(steps.iter().map(|it| it.replace(' ', "")));
+    let ends = ["c000".to_owned(), "c999".to_owned(), "touchout".to_owned()];
+    (lines.concat().join("\n"), parts.chain(ends).collect())
+}
+
+/// The user only presses `y`.
+#[test]
+fn the_key_of_a_yes_shows_each_row_of_a_question_before_it_answers() {
+    let sizes = [(60, 20, 5), (60, 20, 30), (80, 24, 70), (120, 36, 90), (200, 50, 160)];
+    for (columns, rows, count) in sizes {
+        let (command, parts) = commands(count);
+        let Asked(nvim, _servers) = call((columns, rows), "shell", json!({ "command": command }));
+        nvim.wait(|it| it.lua_json(ARMED) == true, "the question");
+        nvim.keys("<Tab>");
+        let (mut seen, mut pressed) = (String::new(), 0);
+        while !nvim.transcript().contains("So be it.") {
+            let what = format!("an answer at {columns}x{rows}");
+            assert!(pressed < 4 * count + 8, "{what}: {}", nvim.screen());
+            nvim.wait(|it| it.phase() != "asking" || it.lua_json(ARMED) == true, &what);
+            nvim.command("redraw");
+            seen.push_str(&packed(&nvim));
+            if nvim.phase() == "asking" {
+                nvim.keys("y");
+                pressed += 1;
+            } else {
+                nvim.wait_transcript("So be it.");
+            }
+        }
+        let missing: Vec<&String> = parts.iter().filter(|it| !seen.contains(*it)).collect();
+        assert!(missing.is_empty(), "never on {columns}x{rows}: {missing:?}");
+    }
+}
+
+#[test]
+fn a_yes_to_a_folded_question_leaves_the_view_and_leads_to_the_first_row_not_seen() {
+    for (columns, rows) in [(60, 20), (80, 24), (200, 50)] {
+        let what = format!("at {columns}x{rows}");
+        let (command, _) = commands(160);
+        let Asked(nvim, _servers) = call((columns, rows), "shell", json!({ "command": command }));
+        nvim.wait(|it| it.lua_json(ARMED) == true, "the question");
+        nvim.keys("<Tab>");
+        nvim.wait(|it| it.lua_json(ARMED) == true, "the question");
+        let armed = || nvim.wait(|it| it.lua_json(ARMED) == true, &format!("the question {what}"));
+        let folded = "return next(require('caliban.chat.chats').current.question.folds) ~= nil";
+        while nvim.lua_json(folded) == true {
+            nvim.keys("y");
+            nvim.wait_screen("More is open now.");
+            armed();
+        }
+        let is_shown = |it: &Nvim, n: usize| packed(it).contains(&format!("step{n}'"));
+        assert!(is_shown(&nvim, 0), "{what}: {}", nvim.screen());
+        let next = (0..80).find(|n| !is_shown(&nvim, *n)).unwrap();
+        nvim.keys("G");
+        nvim.wait(|it| !is_shown(it, next), &format!("the end {what}"));
+        nvim.keys("y");
+        nvim.wait_screen("not shown yet: <C-y> scrolls up");
+        nvim.keys("y");
+        nvim.wait(|it| is_shown(it, next), &format!("the first row not seen {what}"));
     }
 }
