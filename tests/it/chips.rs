@@ -357,3 +357,31 @@ fn the_chip_of_a_range_counts_an_empty_last_line() {
         nvim.wait_screen(chip);
     }
 }
+
+#[test]
+fn chips_that_have_no_room_are_counted_in_a_low_window() {
+    for (columns, rows) in [(60, 20), (80, 24)] {
+        let server = Server::start();
+        server.otherwise(Reply::said("Seen."));
+        let names: Vec<String> =
+            (1..=8).map(|n| format!("a-file-of-some-length-{n}.txt")).collect();
+        let setup = names.iter().fold(Setup::new(), |it, name| it.file(name, "one\ntwo\n"));
+        let nvim = Nvim::start(&setup.anthropic(&server).size(columns, rows));
+        nvim.keys(&format!(":edit {}<CR>Vj:Caliban<CR>", names[0]));
+        let mentions: Vec<String> = names[1..].iter().map(|it| format!("@{it}")).collect();
+        nvim.keys(&format!("i{}<Esc>", mentions.join(" ")));
+        // what is not shown is counted: each chip is on the screen or in the number
+        let counted = |it: &Nvim| {
+            let screen = it.screen();
+            let chips = screen.lines().filter(|it| it.contains("tokens")).count();
+            let more = screen
+                .split_once(" more")
+                .and_then(|(it, _)| it.rsplit_once('+').and_then(|(_, n)| n.parse::<usize>().ok()));
+            chips > 0 && more.is_some_and(|it| it + chips == 8)
+        };
+        nvim.wait(counted, &format!("the number of chips at {columns}x{rows}"));
+        nvim.keys("ggdG");
+        nvim.wait(|it| !it.screen().contains("more"), "one chip");
+        nvim.wait_screen("selection  a-file-of-some-length-1.txt:1-2");
+    }
+}

@@ -31,6 +31,7 @@ local api = vim.api
 ---@field on_plan? boolean whether the cursor is on the block of a plan that waits
 ---@field context caliban.Excerpt[] the excerpts that go with the next message
 ---@field state? [string, string][] the status line, as virtual text that is shown above the composer's text
+---@field over? integer the number of rows above the composer's text for which there is room, if there is none for all
 ---@field scrolling? integer the autocommand that keeps the virtual lines above the composer's text visible
 ---@field shells? boolean whether the composer's text begins with `!`
 ---@field placeholder? string the words that an empty composer shows

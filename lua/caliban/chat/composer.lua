@@ -2,7 +2,7 @@
 local M = {}
 
 local api = vim.api
-local ns, BUF = api.nvim_create_namespace('caliban_composer'), require('caliban.editor.since').BUF
+local BUF, over_text = require('caliban.editor.since').BUF, require('caliban.chat.over_text')
 
 --- The history through which `<Up>` and `<Down>` go in a chat: `at` is the index of the shown message in
 --- `all`, and `own` is the text that the user had typed before the first `<Up>`.
@@ -69,12 +69,6 @@ local function make_room(chat, rows)
   end
 end
 
----@param chat caliban.Chat
----@return [string, string][][] # the virtual lines above the text
-local function over(chat)
-  return require('caliban.chat.over_text').rows(chat)
-end
-
 --- Keeps the virtual lines visible while a window of the composer scrolls. The event is watched only while there are
 --- such lines: with a listener, Neovim copies the text of the running insertion each time that any window scrolls.
 ---@param chat caliban.Chat
@@ -84,7 +78,7 @@ local function watch_scrolling(chat, wanted)
     chat.scrolling = api.nvim_create_autocmd('WinScrolled', {
       [BUF] = chat.composer,
       callback = function()
-        make_room(chat, #over(chat))
+        make_room(chat, #over_text.rows(chat))
       end,
     })
   elseif chat.scrolling and not wanted then
@@ -96,7 +90,7 @@ end
 --- Called when a window shows the composer again: shows the virtual lines above the text.
 ---@param chat caliban.Chat
 function M.reveal(chat)
-  make_room(chat, #over(chat))
+  make_room(chat, #over_text.rows(chat))
 end
 
 ---@param chat caliban.Chat
@@ -104,15 +98,16 @@ local function show_chips(chat)
   if not require('caliban.chat.chats').usable(chat.composer) then
     return
   end
-  api.nvim_buf_clear_namespace(chat.composer, ns, 0, -1)
-  local virtual = over(chat)
-  if #virtual > 0 then
-    local opts = { virt_lines = virtual, virt_lines_above = true, right_gravity = false }
-    api.nvim_buf_set_extmark(chat.composer, ns, 0, 0, opts)
-  end
+  chat.over = nil
+  local rows = over_text.draw(chat)
   require('caliban.chat.layout').fit(chat)
-  make_room(chat, #virtual)
-  watch_scrolling(chat, #virtual > 0)
+  local most = over_text.most(chat)
+  if rows > most then
+    chat.over = most
+    rows = over_text.draw(chat)
+  end
+  make_room(chat, rows)
+  watch_scrolling(chat, rows > 0)
 end
 
 --- Shows or hides the state of the chat above the text.
@@ -120,7 +115,7 @@ end
 ---@param wanted boolean
 ---@param below string[] the words for the lines below the transcript's window, and shorter ones
 function M.show_state(chat, wanted, below)
-  local width = require('caliban.chat.over_text').room(chat)
+  local width = over_text.room(chat)
   local status = require('caliban.chat.status')
   local left, right = status.line(chat, width - 1, below[1], below[2])
   local taken = api.nvim_strwidth(status.text(left) .. status.text(right))
@@ -150,7 +145,7 @@ function M.to_top(chat)
     if api.nvim_win_text_height(win, {}).all > api.nvim_win_get_height(win) then
       api.nvim_win_set_cursor(win, { 1, 0 })
       api.nvim_win_call(win, function()
-        vim.fn.winrestview({ topline = 1, skipcol = 0, topfill = #over(chat) })
+        vim.fn.winrestview({ topline = 1, skipcol = 0, topfill = #over_text.rows(chat) })
       end)
     end
   end
@@ -450,7 +445,12 @@ function M.attach(chat)
     if warning and warning.tick ~= api.nvim_buf_get_changedtick(chat.composer) then
       M.unwarn(chat)
     end
-    make_room(chat, #over(chat))
+    local rows = #over_text.rows(chat)
+    if chat.over or rows > 1 and rows > over_text.most(chat) then
+      show_chips(chat)
+    else
+      make_room(chat, rows)
+    end
     -- the text is read now, because if a signal ends Neovim, its buffers are unloaded before any
     -- autocommand can read them
     if api.nvim_buf_line_count(chat.composer) <= FEW then
