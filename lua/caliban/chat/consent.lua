@@ -355,23 +355,24 @@ function M.change(chat, block)
   end
 end
 
---- A window of this tab that shows the chat, and whether the question can be seen in it.
+--- A window of this tab that shows the chat, and whether the question can be seen in it: of several windows the one that
+--- shows most lines of the question.
 ---@param chat caliban.Chat
 ---@return integer? win
 ---@return boolean shown
 local function window(chat)
   local block, row = require('caliban.chat.order').asking(chat)
-  local found ---@type integer?
+  local found, most = nil, 0 ---@type integer?, integer
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
     if api.nvim_win_get_buf(win) == chat.transcript then
-      found = win
-      local first, last = fn.line('w0', win), fn.line('w$', win)
-      if block and first <= row + block.n and last > row + (block.head or 0) then
-        return win, true
+      local first = block and math.max(fn.line('w0', win), row + (block.head or 0) + 1) or 1
+      local lines = block and math.min(fn.line('w$', win), row + block.n) - first + 1 or 0
+      if not found or lines > most then
+        found, most = win, math.max(most, lines)
       end
     end
   end
-  return found, false
+  return found, most > 0
 end
 
 --- The chat whose question a command answers: preferably one on the screen, otherwise the current

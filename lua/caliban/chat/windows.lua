@@ -96,6 +96,9 @@ local function watch_sizes()
         M.refit(chat)
         require('caliban.chat.below').fill(chat)
         require('caliban.chat.changes').resized(chat)
+        -- the words fit the width of the window
+        M.hint(chat)
+        M.show_state(chat)
       end
     end,
   })

@@ -242,3 +242,45 @@ fn the_keys_of_a_question_are_never_between_the_lines_of_its_command() {
         }
     }
 }
+
+#[test]
+fn of_two_windows_of_a_chat_the_key_tab_goes_to_the_one_that_shows_the_question() {
+    for (columns, rows) in [(80, 24), (120, 36)] {
+        let server = Server::start();
+        server.reply(Reply::said(&"A paragraph.\n\n".repeat(40)));
+        let nvim = Nvim::start(&small(&server).size(columns, rows));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_phase("idle");
+        server.reply(Reply::new().call("c1", "shell", json!({ "command": "touch b.txt" })));
+        nvim.keys(
+            "<Tab><C-w>sgg<C-w>j:resize 8<CR><C-w>k:resize 2<CR>:Caliban<CR>iagain<C-s><Esc>",
+        );
+        nvim.wait_question();
+        nvim.keys("<Tab>");
+        let shown = "local chat = require('caliban.chat.chats').current
+            return vim.bo.buftype ~= '' and vim.api.nvim_get_current_buf() == chat.transcript
+              and vim.fn.line('w$') == vim.fn.line('$')";
+        nvim.wait(|it| it.lua_json(shown) == true, "the window of the whole question");
+        nvim.keys("y");
+        nvim.wait(|it| it.setup.on_disk("b.txt").is_some(), "the file");
+    }
+}
+
+#[test]
+fn the_state_has_the_form_for_the_width_that_its_window_has_now() {
+    let server = Server::start();
+    server.reply(Reply::said("Hi."));
+    let nvim = Nvim::start(&small(&server));
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("hello", "Hi.");
+    let state = |it: &Nvim| {
+        let screen = it.screen();
+        screen.lines().find(|it| it.contains("○ idle")).unwrap_or_default().trim().to_owned()
+    };
+    nvim.wait(|it| state(it).contains('$'), "the costs");
+    let wide = state(&nvim);
+    nvim.keys("<Esc><Tab><C-w>v");
+    nvim.wait(|it| !it.screen().contains(&wide), "two narrow windows");
+    nvim.keys("<C-w>o");
+    nvim.wait(|it| state(it) == wide, "the form for the whole width");
+}
