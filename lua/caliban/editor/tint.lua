@@ -189,7 +189,7 @@ end
 
 --- Whether no terminal or window in which Neovim is shown has colours.
 ---@return boolean
-local function is_plain()
+function M.is_plain()
   local uis = api.nvim_list_uis()
   for _, ui in ipairs(uis) do
     if ui.rgb or (ui.term_colors or 0) >= 8 then
@@ -210,7 +210,7 @@ function M.update()
     local it = looks[group]
     all[#all + 1] = ('%s %s %s'):format(it.fg, it.bg, it.reverse)
   end
-  local plain = is_plain()
+  local plain = M.is_plain()
   all[#all + 1] = tostring(plain)
   local now = table.concat(all, '|')
   if now == made then

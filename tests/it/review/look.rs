@@ -1,6 +1,7 @@
 //! The look of changes in the buffer: backgrounds, changed words, and the syntax of both sides.
 
 use super::scene::{Scene, edit, nine, two_hunks, write};
+use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use expect_test::expect;
 
@@ -69,6 +70,30 @@ fn removed_lines_have_a_sign_left_of_the_text_where_all_windows_have_room_for_it
     nvim.keys(":setlocal nonumber signcolumn=no<CR>");
     nvim.wait_gone("- l2");
     nvim.wait_screen("l2");
+}
+
+/// Without colours and without columns for signs and numbers only a sign in the text tells the lines apart.
+#[test]
+fn without_colours_and_columns_removed_and_added_lines_have_a_sign_in_the_text() {
+    let plain = "local list = vim.api.nvim_list_uis
+        vim.api.nvim_list_uis = function()
+          return vim.tbl_map(function(it)
+            return vim.tbl_extend('force', it, { rgb = false, term_colors = 0 })
+          end, list())
+        end
+        vim.o.signcolumn, vim.o.number = 'no', false";
+    let scene = Scene::two_hunks(|it| it.before(plain).size(80, 60));
+    let nvim = &scene.nvim;
+    let has = |it: &Nvim, rows: &[&str]| {
+        let screen = it.screen();
+        rows.iter().all(|row| screen.lines().any(|it| it.starts_with(row)))
+    };
+    nvim.wait(|it| has(it, &["l1", "-l2", "+L2", "l3", "-l8", "+L8", "+L8b"]), "signs in the text");
+    nvim.keys(":set number<CR>");
+    let in_column = |it: &Nvim| it.screen().contains("- l2") && !it.screen().contains("+L2");
+    nvim.wait(in_column, "signs in the column");
+    nvim.keys(":set nonumber<CR>");
+    nvim.wait(|it| has(it, &["-l2", "+L2"]), "signs in the text again");
 }
 
 #[test]

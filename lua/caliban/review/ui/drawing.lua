@@ -130,8 +130,10 @@ local function draw(buf, hunk, from, to, code, was)
   end
   local sign =
     { sign_text = require('caliban.editor.icons').of('▎'), sign_hl_group = 'CalibanSign' }
+  local plus = require('caliban.review.ui.gutter').in_text(buf, '+')
   for row = first, last - 1 do
     mark(row, 0, sign)
+    local _ = plus and mark(row, 0, { virt_text = { plus }, virt_text_pos = 'inline' })
   end
   if #hunk.new == 0 then
     mark(math.min(hunk.start, rows - 1), 0, sign)

@@ -55,6 +55,16 @@ function M.cells(buf)
   return it and it.cells
 end
 
+--- The sign that stands in the text of a changed line where only it tells added and removed lines apart: without colours,
+--- and without columns for signs and numbers.
+---@param buf integer
+---@param sign '+'|'-'
+---@return [string, string]?
+function M.in_text(buf, sign)
+  return not M.cells(buf) and require('caliban.editor.tint').is_plain() and { sign, 'CalibanSign' }
+    or nil
+end
+
 --- The sign of a removed line: the bar of a change, and `-` in place of a number, so that the line
 --- does not look like code of the file, even without colours.
 ---@param cells integer

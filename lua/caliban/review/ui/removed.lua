@@ -198,6 +198,7 @@ end
 ---@return [string, string[]][][]
 function M.lines(buf, hunk, words, code, tail)
   local out, spans, tab, cells = {}, syntax(code, hunk), tabs(buf), gutter.cells(buf)
+  local sign = cells and gutter.sign(cells) or { gutter.in_text(buf, '-') }
   for i, line in ipairs(hunk.old) do
     local chunks, width = M.chunks(line, words[i] or {}, spans[i] or {}, tab)
     if tail and i == #hunk.old then
@@ -205,7 +206,7 @@ function M.lines(buf, hunk, words, code, tail)
       width = width + #tail
     end
     chunks[#chunks + 1] = { (' '):rep(math.max(0, vim.o.columns - width)), { GROUND } }
-    out[i] = cells and vim.list_extend(gutter.sign(cells), chunks) or chunks
+    out[i] = vim.list_extend(vim.list_slice(sign), chunks)
   end
   return out
 end
