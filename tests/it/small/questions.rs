@@ -205,6 +205,8 @@ fn a_question_that_its_keys_make_too_long_is_shown_from_its_first_row() {
         let Asked(nvim, _rest) = call((60, 20), "shell", json!({ "command": command }));
         nvim.wait_screen("y once");
         nvim.wait_screen("? Run `mycmd arg0000");
+    }
+}
 
 /// A command of many lines, of which one is longer than a low window, and a comment that is folded.
 fn commands(count: usize) -> (String, Vec<String>) {
