@@ -200,8 +200,8 @@ fn a_question_in_a_split_transcript_leaves_the_composer_its_row() {
 #[test]
 fn a_question_that_its_keys_make_too_long_is_shown_from_its_first_row() {
     for count in (380..=430).step_by(5) {
-        let words: String = (0..60).map(|n| format!(" arg{n:04}")).collect();
-        let command = format!("mycmd{} > out.txt", &words[..count]);
+        let words: Vec<String> = (0..60).map(|n| format!("arg{n:04}")).collect();
+        let command = format!("mycmd {} > out.txt", &words.join(" ")[..count]);
         let Asked(nvim, _rest) = call((60, 20), "shell", json!({ "command": command }));
         nvim.wait_screen("y once");
         nvim.wait_screen("? Run `mycmd arg0000");
