@@ -80,6 +80,8 @@ pub(super) struct Planned {
     pub(super) branch: Option<String>,
     /// Whether git has brought the later text, in commits of the branch that stayed checked out.
     pub(super) is_brought: bool,
+    /// Whether the file may have the only copy of a text that a command has moved there.
+    pub(super) is_moved: bool,
     /// The highest folder that a command has made for the file. For other changes it is found before they are made.
     pub(super) folder: Option<PathBuf>,
 }
@@ -97,6 +99,7 @@ impl Planned {
             staged: None,
             branch: None,
             is_brought: false,
+            is_moved: false,
             folder: None,
         }
     }
@@ -339,6 +342,7 @@ impl Keeper {
                 staged: it.staged,
                 branch: it.branch.or_else(|| branch.clone()),
                 is_brought: it.is_brought,
+                is_moved: it.is_moved,
             };
             let new = planned.into_iter().map(new).collect::<Vec<_>>();
             (new, failed)

@@ -1,6 +1,7 @@
 //! Finds the files that a command changes, by comparing them before and after it: files that git tracks or would track,
 //! and files that the session has changed. Without git, all files that are not ignored are compared.
 
+mod arrived;
 mod branches;
 mod course;
 mod files;
@@ -19,16 +20,17 @@ use crate::reach::Reach;
 use crate::store::checkpoints::{Gap, Said};
 use crate::tool::git::head::{self, Head};
 use crate::tool::{Desk, Moved};
+use arrived::Arrivals;
 use course::{Course, Entries};
 use files::{After, FILES, Listing, Others};
 use folders::Folders;
 use found::Found;
 use modules::Modules;
 use objects::PATIENCE;
-use seen::{Origin, Room, Seen, Stamp};
+use seen::{Room, Seen, Stamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use words::CHANGED;
@@ -54,6 +56,8 @@ struct Before {
     head: Option<Head>,
     /// When the command began, in seconds since 1970.
     start: i64,
+    /// When the files were listed.
+    until: SystemTime,
 }
 
 /// What commands did that no rewind takes back, in sentences for the user.
@@ -137,8 +141,7 @@ impl Before {
             files::filtered(&root),
             Head::look(&root, PATIENCE)
         );
-        let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let start = i64::try_from(start).unwrap_or(i64::MAX);
+        let start = arrived::now();
         let look = move || {
             let (listing, tracked, others) = match (tracked, others) {
                 (Some(tracked), Some(others)) => (Listing::Git(reach.clone()), tracked, others),
@@ -171,8 +174,9 @@ impl Before {
                 files.insert(path, seen);
             }
             let listing = if is_small { listing } else { Listing::None };
-            let folders = Some(Folders::of(&root, files.keys()));
-            Before { root, files, folders, index, filtered, modules, listing, head, start }
+            let until = SystemTime::now();
+            let folders = Some(Folders::of(&root, files.keys(), until));
+            Before { root, files, folders, index, filtered, modules, listing, head, start, until }
         };
         tokio::task::spawn_blocking(look).await.unwrap_or_else(|_| Before::none())
     }
@@ -181,7 +185,8 @@ impl Before {
         let (files, index, filtered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         let (root, head, listing) = (PathBuf::new(), None, Listing::None);
         let (modules, folders) = (Modules::default(), None);
-        Before { root, files, folders, index, filtered, modules, listing, head, start: i64::MAX }
+        let (start, until) = (i64::MAX, SystemTime::now());
+        Before { root, files, folders, index, filtered, modules, listing, head, start, until }
     }
 
     /// What has changed, of files at most `CHANGED`.
@@ -192,7 +197,7 @@ impl Before {
             After::default()
         });
         let (head, filtered) = (self.head.take(), std::mem::take(&mut self.filtered));
-        let root = std::mem::take(&mut self.root);
+        let root = self.root.clone();
         let branch = head::branch(&root, PATIENCE).await;
         let (index, folders) = (std::mem::take(&mut self.index), self.folders.take());
         let (course, moved) = course::course(&root, head, self.start, &index, &after).await;
@@ -212,20 +217,21 @@ impl Before {
             };
             (self.differing(after.paths, &paths), inner)
         };
-        let (mut found, inner) = tokio::task::spawn_blocking(find).await.unwrap_or_default();
-        if found.len() > CHANGED {
-            found.truncate(CHANGED);
-            said.push(Said::Gap(Gap::Many));
-        }
-        let (mut planned, moved) = (Vec::new(), seen::moved(&found));
-        for (path, seen) in found {
+        let (differing, inner) = tokio::task::spawn_blocking(find).await.unwrap_or_default();
+        let Differing { files, is_cut, moved } = differing;
+        said.extend(is_cut.then_some(Said::Gap(Gap::Many)));
+        let (mut planned, mut all) = (Vec::new(), Vec::new());
+        for (path, seen) in files {
             if path.to_str().is_none() {
                 said.push(Said::Gap(Gap::Name));
                 continue;
             }
             let staged = staged.remove(&path);
             let is_filtered = filtered.contains(&path);
-            let found = Found::of(&root, path, seen, staged, branch.clone(), is_filtered).await;
+            all.push(Found::of(&root, path, seen, staged, branch.clone(), is_filtered).await);
+        }
+        arrived::mark_only_copies(&mut all);
+        for found in all {
             match &course {
                 _ if found.is_nothing() => (),
                 Course::Moved(moved) => planned.extend(moved.take_apart(&root, found).await),
@@ -239,33 +245,32 @@ impl Before {
         Changes { planned, moved, said, inner: inner.files }
     }
 
-    /// The files whose state differs from before, and those of `paths`, at most one more than `CHANGED`.
-    fn differing(
-        mut self,
-        listed: Vec<PathBuf>,
-        paths: &BTreeSet<PathBuf>,
-    ) -> Vec<(PathBuf, Seen)> {
-        let is_rule =
-            |it: &Path| it.file_name().is_some_and(|it| it == ".gitignore" || it == ".ignore");
-        let rules = self.files.iter().filter(|it| is_rule(it.0));
-        let has_same_rules = rules.clone().all(|it| Stamp::of(it.0) == it.1.stamp);
+    /// The files whose state differs from before, and those of `paths`.
+    fn differing(mut self, listed: Vec<PathBuf>, paths: &BTreeSet<PathBuf>) -> Differing {
+        let arrivals = Arrivals::of(&self.root, &self.files, self.start, self.until);
         for path in listed {
-            // A file that was ignored before the command is not a new file.
-            let is_old = || Stamp::of(&path).is_older_than(self.start.saturating_sub(TICK));
-            if self.files.contains_key(&path) || (is_old() && !paths.contains(&path)) {
-                continue;
+            if !self.files.contains_key(&path)
+                && let Some(seen) = arrivals.before(&path, paths.contains(&path))
+            {
+                self.files.insert(path, seen);
             }
-            let mut seen = Seen::nothing();
-            if is_old() {
-                seen.stamp = Stamp::of(&path);
-                seen.origin = Origin::None;
-            } else if !has_same_rules {
-                seen.origin = Origin::None;
-            }
-            self.files.insert(path, seen);
         }
         let differs =
             |it: &(PathBuf, Seen)| Stamp::of(&it.0) != it.1.stamp || paths.contains(&it.0);
-        self.files.into_iter().filter(differs).take(CHANGED + 1).collect()
+        let files: Vec<_> = self.files.into_iter().filter(differs).collect();
+        let moved = seen::moved(&files);
+        let is_cut = files.len() > CHANGED;
+        let files = if is_cut { arrived::choose(files, CHANGED) } else { files };
+        Differing { files, is_cut, moved }
     }
+}
+
+/// The files that differ from before a command.
+#[derive(Default)]
+struct Differing {
+    /// At most `CHANGED` of them.
+    files: Vec<(PathBuf, Seen)>,
+    is_cut: bool,
+    /// The files that were renamed, of all.
+    moved: Moved,
 }

@@ -5,6 +5,7 @@ pub(super) mod changed;
 mod disk;
 mod index;
 mod job;
+mod keep;
 mod plan;
 
 use super::checkpoints::Record;

@@ -209,7 +209,7 @@ impl Checkpoints {
         let from = id;
         for it in new {
             let New { path, to, before, after, mode, new_mode, .. } = it;
-            let New { staged, branch, is_brought, folder, .. } = it;
+            let New { staged, branch, is_brought, is_moved, folder, .. } = it;
             id += 1;
             let (turn, cause, title) = (origin.turn, origin.cause, title.clone());
             let (at, settled, state) = (now(), None, State::Open);
@@ -230,6 +230,7 @@ impl Checkpoints {
                 staged,
                 branch,
                 is_brought,
+                is_moved,
                 folder,
                 settled,
                 state,

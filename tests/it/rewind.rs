@@ -14,6 +14,7 @@ mod moved;
 mod one;
 mod restarted;
 mod reviews;
+mod texts;
 mod together;
 mod turns;
 mod unseen;

@@ -17,7 +17,11 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    pub(super) fn of<'a>(root: &Path, files: impl Iterator<Item = &'a PathBuf>) -> Folders {
+    pub(super) fn of<'a>(
+        root: &Path,
+        files: impl Iterator<Item = &'a PathBuf>,
+        until: SystemTime,
+    ) -> Folders {
         let mut inodes = BTreeMap::new();
         for file in files {
             for folder in file.ancestors().skip(1).take_while(|it| *it != root) {
@@ -28,7 +32,7 @@ impl Folders {
                 inodes.insert(folder.to_owned(), inode);
             }
         }
-        Folders { root: root.to_owned(), inodes, until: SystemTime::now() }
+        Folders { root: root.to_owned(), inodes, until }
     }
 
     /// Notes for each file that is there now the highest folder that a command has made for it.

@@ -1,7 +1,7 @@
 //! The change of one file that was found after a command.
 
 use super::objects::of_git;
-use super::seen::{self, Origin, Seen, Stamp};
+use super::seen::{self, FileId, Origin, Seen, Stamp};
 use crate::agent::checkpoints::Planned;
 use crate::store::checkpoints::{Content, Staged};
 use std::path::{Path, PathBuf};
@@ -18,6 +18,10 @@ pub(super) struct Found {
     pub(super) branch: Option<String>,
     /// Whether git would give another content than the file has.
     pub(super) is_filtered: bool,
+    /// What it was before and is after, if something was there.
+    pub(super) files: [Option<FileId>; 2],
+    /// Whether it may have the only copy of a text that the command has moved there.
+    pub(super) is_moved: bool,
 }
 
 impl Found {
@@ -46,6 +50,7 @@ impl Found {
             }),
             Origin::None if is_same => after.clone(),
             Origin::None => Err(unknown()),
+            Origin::Elsewhere => Ok(Content::Absent),
         };
         if (mode, before.as_ref().ok()) != (new_mode, after.as_ref().ok())
             && (seen::is_special(mode) || seen::is_special(new_mode))
@@ -53,8 +58,21 @@ impl Found {
             let why = "is not restored, because the file has or had a set-user-ID, set-group-ID or sticky bit";
             before = Err(why.to_owned());
         }
-        let origin = seen.origin;
-        Found { path, origin, before, after, mode, new_mode, staged, branch, is_filtered }
+        let (origin, files) = (seen.origin, [seen.stamp.content(), stamp.content()]);
+        let is_moved = matches!(origin, Origin::Elsewhere);
+        Found {
+            path,
+            origin,
+            before,
+            after,
+            mode,
+            new_mode,
+            staged,
+            branch,
+            is_filtered,
+            files,
+            is_moved,
+        }
     }
 
     pub(super) fn is_nothing(&self) -> bool {
@@ -62,9 +80,8 @@ impl Found {
     }
 
     pub(super) fn planned(self) -> Planned {
-        let Found { path, before, after, mode, new_mode, staged, branch, .. } = self;
-        let (to, is_brought, folder) = (None, false, None);
-        Planned { path, to, before, after, mode, new_mode, staged, branch, is_brought, folder }
+        let Found { staged, .. } = &self;
+        Planned { staged: staged.clone(), ..self.part(self.before.clone(), self.after.clone()) }
     }
 
     /// A part of this change.
@@ -73,9 +90,18 @@ impl Found {
         before: Result<Content, String>,
         after: Result<Content, String>,
     ) -> Planned {
-        let (path, branch) = (self.path.clone(), self.branch.clone());
-        let (mode, new_mode) = (self.mode, self.new_mode);
-        let (to, staged, is_brought, folder) = (None, None, false, None);
-        Planned { path, to, before, after, mode, new_mode, staged, branch, is_brought, folder }
+        Planned {
+            path: self.path.clone(),
+            to: None,
+            before,
+            after,
+            mode: self.mode,
+            new_mode: self.new_mode,
+            staged: None,
+            branch: self.branch.clone(),
+            is_brought: false,
+            is_moved: self.is_moved,
+            folder: None,
+        }
     }
 }

@@ -3,6 +3,7 @@
 use crate::regular;
 use crate::store::checkpoints::Content;
 use crate::tool::Moved;
+use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ pub(super) enum Origin {
     Git(String),
     /// Nowhere: the file is too large, or all files together are.
     None,
+    /// There was no file. The text that is there now may have been in a place that is not compared.
+    Elsewhere,
 }
 
 /// What tells that a file has changed. No link is followed.
@@ -40,6 +43,9 @@ pub(super) enum Stamp {
         mode: u32,
     },
 }
+
+/// A file's inode, its size and its time.
+pub(super) type FileId = (u64, u64, (i64, i64));
 
 impl Stamp {
     pub(super) fn of(path: &Path) -> Stamp {
@@ -64,13 +70,21 @@ impl Stamp {
         }
     }
 
-    /// Whether both are the same file with the same content, although its permissions may differ.
-    pub(super) fn has_content_of(self, other: Stamp) -> bool {
-        let content = |it: Stamp| match it {
+    pub(super) fn inode(self) -> Option<u64> {
+        self.content().map(|it| it.0)
+    }
+
+    /// What a file keeps when it is renamed or gets other permissions.
+    pub(super) fn content(self) -> Option<FileId> {
+        match self {
             Stamp::There { inode, size, modified, .. } => Some((inode, size, modified)),
             Stamp::Absent | Stamp::Folder => None,
-        };
-        content(self).is_some() && content(self) == content(other)
+        }
+    }
+
+    /// Whether both are the same file with the same content, although its permissions may differ.
+    pub(super) fn has_content_of(self, other: Stamp) -> bool {
+        self.content().is_some() && self.content() == other.content()
     }
 
     /// Whether the file was last changed before this time, in seconds since 1970.
@@ -84,10 +98,11 @@ pub(super) fn moved(found: &[(PathBuf, Seen)]) -> Moved {
     let now = |it: &Path| Stamp::of(it);
     let is_gone = |it: &&(PathBuf, Seen)| now(&it.0) == Stamp::Absent;
     let is_new = |it: &&(PathBuf, Seen)| it.1.stamp == Stamp::Absent;
-    let new: Vec<_> = found.iter().filter(is_new).map(|it| (&it.0, now(&it.0))).collect();
+    let new = found.iter().rev().filter(is_new);
+    let new: BTreeMap<_, _> = new.filter_map(|it| Some((now(&it.0).content()?, &it.0))).collect();
     let to = |(from, seen): &(PathBuf, Seen)| {
-        let same = |it: &&(&PathBuf, Stamp)| seen.stamp.has_content_of(it.1);
-        new.iter().find(same).map(|it| (from.clone(), it.0.clone()))
+        let to = new.get(&seen.stamp.content()?)?;
+        Some((from.clone(), (*to).clone()))
     };
     found.iter().filter(is_gone).filter_map(to).collect()
 }

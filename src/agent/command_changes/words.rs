@@ -114,8 +114,9 @@ fn missing(gap: Gap) -> String {
              were more than {files} files and folders."
         ),
         Gap::Many => format!(
-            "The diff may lack changes made by commands: a command changed more than {changed} files, and only \
-             {changed} of them were compared."
+            "The diff may lack changes made by commands: a command changed more than {changed} files, and at most \
+             {changed} of them were compared: first those that it deleted or moved, last those that it made. A \
+             rewind leaves the others as they are."
         ),
         Gap::Name => "The diff lacks the change of a file whose name is not UTF-8.".to_owned(),
         Gap::Beside => "Another conversation of this project ran a command at the same time. What that command changed \

@@ -16,7 +16,16 @@ pub(in crate::agent) async fn files(desk: &Desk, blobs: &Blobs, all: &[Change]) 
     let mut room = ALL;
     let files = plan::plan(desk, blobs, all).await;
     let changed = files.iter().filter(|it| !it.is_unchanged() || it.skipped.is_some());
-    changed.map(|it| of(desk, it, &mut room)).collect()
+    changed.map(|it| of(desk, &whole(it), &mut room)).collect()
+}
+
+/// A file that stays, because it may have the only copy of its text, has changed all the same.
+fn whole(file: &File) -> File {
+    let mut file = file.clone();
+    if let Some(before) = file.before_move.take() {
+        (file.now, file.skipped) = (before, None);
+    }
+    file
 }
 
 /// The change of one file. `file` is part of a rewind's plan: `now` is the content before the turn, `was` the present

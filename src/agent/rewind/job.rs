@@ -1,7 +1,7 @@
 //! Carries a rewind out, file by file.
 
 use super::plan::{self, File};
-use super::{disk, index};
+use super::{disk, index, keep};
 use crate::agent::checkpoints::{ChangedBy, Keeper, Planned};
 use crate::edit::{Proposal, Whole};
 use crate::store::checkpoints::{Change, Content, FileMode, Staged};
@@ -51,6 +51,7 @@ impl Job {
         let mut files = plan::plan(&self.desk, &self.keeper.blobs, changes).await;
         let is_chosen = |it: &mut File| paths.contains(&it.path);
         let others: Vec<File> = files.extract_if(.., |it| !is_chosen(it)).collect();
+        keep::keep_only_texts(&self.desk, &mut files, &others);
         let mut todo = Vec::new();
         for (at, file) in files.iter().enumerate().filter(|it| it.1.is_to_do()) {
             todo.extend(steps(file).into_iter().map(|it| Planning {
@@ -104,12 +105,11 @@ impl Job {
         }
     }
 
-    /// Why a file that a command made is not deleted, if a file with the same text could not be restored.
+    /// Why a text that a command has put somewhere is not taken away, if a file with the same text could not be restored.
     fn kept(&self, files: &[File], at: usize) -> Option<String> {
-        let file = Some(&files[at]).filter(|it| it.is_made_by_command())?;
-        let is_lost = |it: &&File| it.is_lost() && it.now == file.was;
+        let is_lost = |it: &&File| it.missed().is_some_and(|it| files[at].has_text_of(it));
         let lost = files.iter().find(is_lost)?;
-        Some(plan::only_text(&self.desk, &lost.path))
+        Some(keep::only_text(&self.desk, &lost.path))
     }
 
     async fn step(&self, file: &mut File, step: Step) -> Result<(), String> {

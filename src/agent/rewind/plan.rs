@@ -1,7 +1,7 @@
 //! Plans a rewind: undoes the changes of each file, the latest first, each by a three-way merge with the file as it is
 //! now.
 
-use super::index;
+use super::{index, keep};
 use crate::edit;
 use crate::reach::Writing;
 use crate::store::checkpoints::{
@@ -45,6 +45,10 @@ pub(super) struct File {
     pub(super) skipped: Option<String>,
     /// Why the file stays if nothing of it is taken back but what git has brought: a clause.
     pub(super) brought: Option<String>,
+    /// What was in the file's place before a command put a text there that may be the only one.
+    pub(super) before_move: Option<Content>,
+    /// The content that a command has changed and that does not come back.
+    pub(super) wanted: Option<Content>,
     /// What was not restored with the rest of the file, and why: clauses that follow the file's name.
     pub(super) left: Vec<String>,
     /// Whether the rewind has renamed the file back.
@@ -77,6 +81,20 @@ impl File {
     /// Whether a command made the file, so that the rewind deletes it.
     pub(super) fn is_made_by_command(&self) -> bool {
         self.by_command && self.was.is_file() && self.now == Content::Absent
+    }
+
+    /// Whether the rewind would take away this text, which a command has put there.
+    pub(super) fn has_text_of(&self, lost: &Content) -> bool {
+        self.by_command && self.was == *lost && self.now != *lost
+    }
+
+    /// The text of a file that a command changed and that the rewind does not restore.
+    pub(super) fn missed(&self) -> Option<&Content> {
+        let wanted = Some(self.wanted.as_ref().unwrap_or(&self.now));
+        let is_text = |it: &&Content| it.bytes().is_some_and(|it| !it.is_empty());
+        wanted
+            .filter(|it| self.skipped.is_some() && it.is_file() && **it != self.was)
+            .filter(is_text)
     }
 
     /// The permissions that the file gets, if it does not have them.
@@ -194,40 +212,11 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
     for it in files.iter_mut().filter(|it| it.skipped.is_none() && it.is_unchanged()) {
         it.skipped = it.brought.take();
     }
-    keep_folders(desk, &mut files);
-    keep_moved(desk, &mut files);
-    keep_folders(desk, &mut files);
+    for it in files.iter_mut().filter(|it| it.skipped.is_none() && it.before_move.is_some()) {
+        it.stays.push(MOVED);
+    }
+    keep::keep(desk, &mut files);
     files
-}
-
-/// Keeps the folders in which files stay: nothing comes back in their place.
-fn keep_folders(desk: &Desk, files: &mut [File]) {
-    let stays = |it: &&File| it.skipped.is_some() && it.was != Content::Absent;
-    let stay: Vec<PathBuf> = files.iter().filter(stays).map(|it| it.path.clone()).collect();
-    let is_folder = |it: &&mut File| it.was == Content::Folder && it.is_to_do();
-    for it in files.iter_mut().filter(is_folder) {
-        let inside = stay.iter().find(|other| **other != it.path && other.starts_with(&it.path));
-        let why = inside.map(|inside| {
-            let inside = tool::path::show(&desk.root, inside);
-            format!("a folder is in its place, in which {inside} stays")
-        });
-        it.skipped = it.skipped.take().or(why);
-    }
-}
-
-/// Keeps the files that a command made, if another file is gone and does not come back: a command may have moved it.
-fn keep_moved(desk: &Desk, files: &mut [File]) {
-    let lost = files.iter().find(|it| it.is_lost() && it.by_command);
-    let Some(lost) = lost.map(|it| it.path.clone()) else { return };
-    for it in files.iter_mut().filter(|it| it.is_to_do() && it.is_made_by_command()) {
-        it.skipped = Some(only_text(desk, &lost));
-    }
-}
-
-/// Why a file is not deleted. `lost` is a file that is gone and does not come back.
-pub(super) fn only_text(desk: &Desk, lost: &Path) -> String {
-    let lost = tool::path::show(&desk.root, lost);
-    format!("it may have the only text of {lost}, which is not restored")
 }
 
 /// Whether the bytes of the file are compared, and not its text in the editor, which decodes other encodings than
@@ -245,6 +234,8 @@ pub(in crate::agent) fn check_no_link(desk: &Desk, path: &Path) -> Result<(), St
     if is_link { Err(LINKED.to_owned()) } else { check_way(desk, path) }
 }
 
+/// Why a file stays that a command has moved there from a place that is not compared.
+const MOVED: &str = "it may have the only copy of a text that a command has moved there";
 const LINKED: &str = "a symbolic link is in its place";
 const UNLIKE: &str = "it changed later, or its earlier text cannot be written in its encoding";
 
@@ -273,6 +264,8 @@ async fn look(desk: &Desk, path: &Path, changes: &[Change], is_raw: bool) -> Fil
         unsaved: None,
         left: Vec::new(),
         brought: None,
+        before_move: None,
+        wanted: None,
         is_renamed: false,
     };
     if let Writing::Never(why) = desk.reach.writing(path) {
@@ -368,6 +361,8 @@ fn take_back(file: &mut File, blobs: &Blobs, change: &Change, git: &Git) {
     if file.skipped.is_none() {
         take_mode_back(file, change);
         take_entry_back(file, change, git);
+    } else if change.cause == Cause::Command {
+        file.wanted = blobs.read(change.sides().0).ok();
     }
 }
 
@@ -388,6 +383,11 @@ fn take_content_back(file: &mut File, blobs: &Blobs, change: &Change, git: &Git)
         (Err(why), _) => return file.skipped = Some(format!("its earlier text {why}")),
         (_, Err(why)) => return file.skipped = Some(format!("its later text {why}")),
     };
+    if change.is_moved && file.now != before {
+        // a later change of the file can still be taken out of the text
+        file.before_move = Some(before);
+        return file.brought = Some(MOVED.to_owned());
+    }
     if file.now == after {
         file.now = before;
         return;

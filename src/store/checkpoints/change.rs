@@ -190,6 +190,10 @@ pub struct Change {
     /// stored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_brought: bool,
+    /// Whether the file may have the only copy of a text that a command has moved there from a place that is not
+    /// compared.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_moved: bool,
     /// The topmost folder that this change created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<Place>,
@@ -238,6 +242,8 @@ pub(super) struct Line {
     pub(super) branch: Option<String>,
     #[serde(default)]
     pub(super) is_brought: bool,
+    #[serde(default)]
+    pub(super) is_moved: bool,
     pub(super) folder: Option<PathBuf>,
     pub(super) settled: Option<(Kept, Kept)>,
     #[serde(default)]
@@ -269,6 +275,7 @@ impl Line {
             staged: self.staged,
             branch: self.branch.map(|it| title(&it)),
             is_brought: self.is_brought,
+            is_moved: self.is_moved,
             folder: place(self.folder)?,
             settled: self.settled.map(|(before, after)| (before.plain(), after.plain())),
             state: self.state,
@@ -288,6 +295,7 @@ pub struct New {
     pub staged: Option<Staged>,
     pub branch: Option<String>,
     pub is_brought: bool,
+    pub is_moved: bool,
     pub folder: Option<PathBuf>,
 }
 
@@ -295,8 +303,21 @@ impl New {
     /// A change of a file's content alone.
     pub fn content(path: PathBuf, before: Kept, after: Kept) -> New {
         let (to, mode, new_mode) = (None, None, None);
-        let (staged, branch, folder, is_brought) = (None, None, None, false);
-        New { path, to, before, after, mode, new_mode, staged, branch, is_brought, folder }
+        let (staged, branch, folder) = (None, None, None);
+        let (is_brought, is_moved) = (false, false);
+        New {
+            path,
+            to,
+            before,
+            after,
+            mode,
+            new_mode,
+            staged,
+            branch,
+            is_brought,
+            is_moved,
+            folder,
+        }
     }
 }
 
