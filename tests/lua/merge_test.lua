@@ -2,6 +2,7 @@
 --- the base, by the agent, by the user and by another program. The environment variables `MERGES` and `MERGES_SEED`
 --- set the number of reviews and the seed.
 local H = require('bench')
+local A = require('alike')
 local B = require('caliban.review')
 local merge = require('caliban.review.hunks.merge').merge
 local algebra = require('caliban.review.hunks.algebra')
@@ -162,11 +163,7 @@ local function base()
   return algebra.base(require('caliban.editor.file').lines(0), hunks)
 end
 
----@param lines string[]
----@return string
-local function text(lines)
-  return #lines == 0 and '' or table.concat(lines, '\n') .. '\n'
-end
+local text = A.text
 
 --- A review in mode ask: the agent's hunks and changes typed by the user are in the buffer when another program changes
 --- the file on disk.
@@ -274,39 +271,12 @@ local function written()
   eq(text(want), H.disk('f.txt'), 'on disk: ' .. story)
 end
 
---- Few lines, so that texts by different hands have lines in common.
-local ALIKE = { '{', '}', '', 'a', 'b' }
-
---- A text that somebody has made of another one.
----@param lines string[]
----@param own? string a line that is in no other text
----@return string[]
-local function remade(lines, own)
-  local out = vim.list_slice(lines)
-  for _ = 1, math.random(1, 2) do
-    local at, kind = math.random(1, #out + 1), math.random(1, 3)
-    for _ = 1, kind ~= 1 and math.random(1, 2) or 0 do
-      table.remove(out, at)
-    end
-    for _ = 1, kind ~= 3 and math.random(1, 4) or 0 do
-      table.insert(out, math.min(at, #out + 1), ALIKE[math.random(#ALIKE)])
-    end
-  end
-  if own then
-    table.insert(out, math.random(1, #out + 1), own)
-  end
-  return out
-end
-
 --- A review in mode ask of texts with few distinct lines: if everything is rejected, the bytes that another program has
 --- written beside, in or away from the hunks stay, and so do the lines that the user has typed.
 local function alike()
-  local origin = {}
-  for n = 1, math.random(1, 9) do
-    origin[n] = ALIKE[math.random(#ALIKE)]
-  end
-  local models = remade(origin, math.random() < 0.5 and 'model' or nil)
-  local disk = remade(origin, math.random() < 0.5 and 'theirs' or nil)
+  local origin = A.made()
+  local models = A.remade(origin, math.random() < 0.5 and 'model' or nil)
+  local disk = A.remade(origin, math.random() < 0.5 and 'theirs' or nil)
   if vim.deep_equal(origin, models) or text(disk):gsub('\n', '') == '' then
     return
   end

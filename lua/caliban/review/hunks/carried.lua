@@ -9,6 +9,7 @@ local algebra = require('caliban.review.hunks.algebra')
 ---@field edits caliban.DiskEdit[] those of the changes that meet no hunk, ascending, as edits of the text with the hunks
 ---@field hunks caliban.Hunk[] the hunks after these edits
 ---@field rows integer[] the rows of the hunks that other changes meet, which are left out, before these edits
+---@field met table<integer, true> which hunks these are, and those that the other changes have made too
 
 ---@param start integer
 ---@param count integer
@@ -87,6 +88,7 @@ local function apart(list, at, base, edits, out)
       free[#free + 1], floor = it, it.start + it.count
     else
       local hunk = list[n]
+      out.met[n] = true
       local is_same = e.start == at[n] and e.count == #hunk.old
       local is_made = is_same and vim.deep_equal(e.lines, hunk.new)
       out.rows[#out.rows + 1] = not is_made and hunk.start or nil
@@ -115,7 +117,7 @@ end
 ---@param edits caliban.DiskEdit[] changes of the base, ascending
 ---@return caliban.Carried
 function M.carried(list, base, edits)
-  local out = { edits = {}, hunks = {}, rows = {} } ---@type caliban.Carried
+  local out = { edits = {}, hunks = {}, rows = {}, met = {} } ---@type caliban.Carried
   local at, delta = {}, 0 ---@type integer[], integer
   for n, hunk in ipairs(list) do
     at[n] = hunk.start - delta

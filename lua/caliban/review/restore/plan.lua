@@ -156,32 +156,6 @@ local function key(hunk)
   return table.concat(hunk.new, '\n') .. '\0' .. table.concat(hunk.old, '\n')
 end
 
---- The hunks that are neither edits nor parts of one.
----@param hunks caliban.Hunk[]
----@param edits caliban.Edit[]
----@return caliban.Hunk[]
-local function missing(hunks, edits)
-  local left = {} ---@type table<string, integer>
-  for _, e in ipairs(edits) do
-    left[key(e)] = (left[key(e)] or 0) + 1
-  end
-  ---@param h caliban.Hunk
-  ---@return boolean
-  local function is_part(h)
-    for _, e in ipairs(edits) do
-      if key(e) ~= key(h) and among(h.old, e.old) and among(h.new, e.new) then
-        return true
-      end
-    end
-    return false
-  end
-  return vim.tbl_filter(function(h)
-    local same = left[key(h)] or 0
-    left[key(h)] = same - 1
-    return same < 1 and not is_part(h)
-  end, hunks)
-end
-
 --- The text in the record without the hunks and without the accepted changes that are not on disk: the text on disk with
 --- what the user has typed. Changes of which the record does not say that they were accepted are the user's own.
 ---@param it caliban.Record
@@ -238,34 +212,101 @@ local function written(it, stood, now, unsaved)
   return plan
 end
 
---- The plan for a buffer that does not have the hunks: a hunk is applied if the lines that it
---- replaces are still in the buffer. An accepted hunk that is not on disk becomes pending again,
---- because a record alone must not cause a write.
+--- The hunks of a record and its accepted changes that are not on disk, as hunks of one text.
 ---@param it caliban.Record
----@param stood string[] the text in the record, with the hunks
+---@param own string[] the text without them
+---@return caliban.Hunk[]
+local function all_hunks(it, own)
+  if vim.deep_equal(own, it.base) then
+    return it.hunks
+  end
+  local edits, delta = {}, 0 ---@type caliban.Edit[], integer
+  for i, h in ipairs(it.hunks) do
+    edits[i] = { start = h.start - delta, old = h.old, new = h.new, of = h.of, typed = h.typed }
+    delta = delta + #h.new - #h.old
+  end
+  local accepted = algebra.diff(own, it.base, 0)
+  local list = require('caliban.review.hunks.stack').stacked(accepted, edits, function(first, last)
+    return slice(it.base, first, last - first)
+  end)
+  named(it, list)
+  return list
+end
+
+--- The hunks that are a part of others.
+---@param hunks caliban.Hunk[]
+---@param others caliban.Hunk[]
+---@return caliban.Hunk[]
+local function within(hunks, others)
+  return vim.tbl_filter(function(h)
+    for _, other in ipairs(others) do
+      if other.start <= h.start and h.start + #h.new <= other.start + #other.new then
+        return true
+      end
+    end
+    return false
+  end, hunks)
+end
+
+--- Moves the hunks of a text to where they are after another program has changed it. A hunk whose lines it has changed is
+--- lost, unless it has made just this hunk.
+---@param list caliban.Hunk[]
+---@param own string[] the text without the hunks
+---@param edits caliban.DiskEdit[] the changes of this text
+---@return caliban.Hunk[] hunks
+---@return caliban.Hunk[] lost
+---@return table<integer, true> made which of the hunks it has made
+local function carried(list, own, edits)
+  local carrying = require('caliban.review.hunks.carried')
+  local lost = {} ---@type caliban.Hunk[]
+  local out = carrying.carried(list, own, edits)
+  while #out.rows > 0 do
+    local left, shift = {}, 0 ---@type caliban.Hunk[], integer
+    for _, hunk in ipairs(list) do
+      if vim.list_contains(out.rows, hunk.start) then
+        lost[#lost + 1] = hunk
+        shift = shift + #hunk.old - #hunk.new
+      else
+        left[#left + 1] = algebra.moved(hunk, shift)
+      end
+    end
+    list, out = left, carrying.carried(left, own, edits)
+  end
+  return out.hunks, lost, out.met
+end
+
+--- The plan for a buffer that does not have the hunks: a hunk is applied if the lines that it replaces are still in the
+--- buffer. An accepted hunk that is not on disk becomes pending again, because a record alone must not cause a write.
+---@param it caliban.Record
 ---@param now string[] lines of the buffer
 ---@param unsaved boolean whether the file on disk has other lines
 ---@return caliban.Reopening
-local function merged(it, stood, now, unsaved)
+local function merged(it, now, unsaved)
   local own = own_text(it)
   local mine, clashes = merging.merge(it.origin, own, now)
   local text = with(now, mine)
-  local puts, unfit = merging.merge(own, stood, text)
-  local last = it.hunks[#it.hunks]
-  if last and algebra.ends(last) and text[#text] == last.old[1] then
-    puts[#puts + 1] = { start = #text - 1, count = 1, lines = last.new }
+  local edits = merging.merge(it.origin, now, own)
+  if not vim.deep_equal(with(own, edits), text) then
+    edits = vim.tbl_map(function(d)
+      return { start = d[1], count = d[2], lines = slice(text, d[3], d[4]) }
+    end, algebra.runs(own, text))
   end
-  local edits = vim.tbl_map(function(e)
-    return { start = e.start, old = slice(text, e.start, e.count), new = e.lines }
-  end, puts)
-  local lost = missing(it.hunks, edits)
-  named(it, edits)
+  local list = all_hunks(it, own)
+  local hunks, lost, made = carried(list, own, edits)
+  local puts, delta = {}, 0 ---@type caliban.DiskEdit[], integer
+  for n, h in ipairs(hunks) do
+    if not made[n] then
+      puts[#puts + 1] = { start = h.start - delta, count = #h.old, lines = h.new }
+      delta = delta + #h.new - #h.old
+    end
+  end
+  local pending = within(it.hunks, lost)
   return {
     again = not vim.deep_equal(own, it.base),
     puts = { mine, puts },
-    hunks = algebra.proposed(edits),
-    lost = lost,
-    agreed = clashes + math.max(0, unfit - #lost),
+    hunks = algebra.fused(hunks),
+    lost = pending,
+    agreed = clashes + math.max(0, #lost - #pending),
     own = unsaved or #mine > 0,
   }
 end
@@ -381,13 +422,16 @@ function M.plan(it, now, unsaved, recovered)
   then
     return standing(it, stood, now)
   end
+  local on_disk = is_on_disk(it, stood)
+  -- what a buffer has that Neovim has read from the disk is no better known than the disk
+  local is_read = not unsaved and not it.auto and not it.whole and not on_disk
   local runs = algebra.runs(stood, now)
-  if size(runs) <= size(algebra.runs(it.origin, now)) then
+  if #runs == 0 or not is_read and size(runs) <= size(algebra.runs(it.origin, now)) then
     return typed(it, runs, now)
-  elseif is_on_disk(it, stood) then
+  elseif on_disk then
     return written(it, stood, now, unsaved)
   end
-  return merged(it, stood, now, unsaved)
+  return merged(it, now, unsaved)
 end
 
 return M
