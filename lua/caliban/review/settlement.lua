@@ -259,6 +259,7 @@ local function write(r, disk)
   if disk and disk ~= r.origin then
     M.merge(r, 'changed')
   end
+  require('caliban.review.own').look(r)
   if r.clash then
     local mine = "%s, and its buffer has text of the user's own, which the user can write with :w"
     return r.clash == remains.GONE and r.own and mine:format(r.clash) or r.clash, false

@@ -266,6 +266,13 @@ function M.add_rejected(r, taken)
   vim.list_extend(r.rejected, taken)
 end
 
+--- The hunks that the user has rejected.
+---@param r caliban.Review
+---@return caliban.Hunk[]
+function M.rejected(r)
+  return r.rejected
+end
+
 --- Records hunks that the user has accepted.
 ---@param r caliban.Review
 ---@param taken caliban.Hunk[]
