@@ -113,6 +113,52 @@ fn take_back(scene: &Scene) -> String {
     shown
 }
 
+/// A rewind of moves.
+struct Story {
+    about: String,
+    /// The file in which the user may have written.
+    own: String,
+    before: BTreeMap<String, String>,
+    later: BTreeMap<String, String>,
+    now: BTreeMap<String, String>,
+    /// The preview.
+    shown: String,
+}
+
+impl Story {
+    /// What is compared of a state.
+    fn seen(it: &BTreeMap<String, String>, own: &str) -> BTreeMap<String, String> {
+        let all = it.iter().filter(|it| !is_ignored(it.0) && *it.0 != own);
+        all.map(|it| (it.0.clone(), it.1.clone())).collect()
+    }
+
+    fn check(&self) {
+        let Story { about, own, before, later, now, shown } = self;
+        let all: BTreeSet<&String> = now.values().collect();
+        let has = |name: &String, text: &String| {
+            // what the user has written may be merged with an earlier text
+            all.contains(text) || name == own && now.values().any(|it| it.contains("of the user"))
+        };
+        for (name, text) in before.iter().chain(later) {
+            assert!(has(name, text), "{name} is lost: {text:.40}\n{about}\n{shown}");
+        }
+        if shown.contains("more than 500 files") {
+            return;
+        }
+        let named = |name: &str| shown.contains(&format!("diff {name} is not changed: "));
+        let is_known = |name: &String| is_ignored(name) || named(name) || name == own;
+        for (name, text) in now.iter().filter(|it| before.get(it.0) != Some(it.1)) {
+            assert!(is_known(name), "{name} is not named: {text:.40}\n{about}\n{shown}");
+        }
+        for (name, text) in before.iter().filter(|it| now.get(it.0) != Some(it.1)) {
+            let is_elsewhere =
+                now.iter().any(|it| it.1 == text && (named(it.0) || is_ignored(it.0)));
+            let is_told = is_known(name) || is_elsewhere;
+            assert!(is_told, "{name} is not put back: {text:.40}\n{about}\n{shown}");
+        }
+    }
+}
+
 fn holds(seed: u64) {
     let mut dice = Dice(seed);
     for _ in 0..8 {
@@ -123,9 +169,10 @@ fn holds(seed: u64) {
     write_project(&scene, &mut dice, is_git);
     let count = 1 + dice.below(2);
     let moves: Vec<&str> = (0..count).map(|_| *dice.one_of(&MOVES)).collect();
-    let script = moves.iter().map(|it| format!("( {it} ) 2>/dev/null\n")).collect::<String>();
+    let lines: Vec<String> = moves.iter().map(|it| format!("( {it} ) 2>/dev/null")).collect();
     let root = scene.nvim.setup.path("");
-    fs::write(root.join("ign/move.sh"), format!("cd {:?}\n{script}:\n", root)).unwrap();
+    let script = format!("cd '{}'\n{}\n:\n", root.display(), lines.join("\n"));
+    fs::write(root.join("ign/move.sh"), script).unwrap();
     let is_old = dice.below(3) > 0;
     if is_old {
         age(&scene);
@@ -140,45 +187,13 @@ fn holds(seed: u64) {
         fs::write(root.join(&own), format!("{text}of the user\n")).unwrap();
     }
     let later = texts(&root);
-    let seen = |it: &BTreeMap<String, String>| {
-        let all = it.iter().filter(|it| !is_ignored(it.0) && *it.0 != own);
-        all.map(|it| (it.0.clone(), it.1.clone())).collect::<Vec<_>>()
-    };
-    if seen(&before) == seen(&later) {
+    if Story::seen(&before, &own) == Story::seen(&later, &own) {
         // nothing that is compared was moved
         return;
     }
     let shown = take_back(&scene);
-    let now = texts(&root);
-    let about = || format!("MOVES_SEED={seed} git {is_git} old {is_old} {moves:?}\n{shown}");
-    let all: BTreeSet<&String> = now.values().collect();
-    let has = |name: &str, text: &String| {
-        // what the user has written may be merged with an earlier text
-        all.contains(text) || name == own && now.values().any(|it| it.contains("of the user"))
-    };
-    for (name, text) in before.iter().chain(&later) {
-        assert!(has(name, text), "{name} is lost: {:.40}\n{}", text, about());
-    }
-    if shown.contains("more than 500 files") {
-        return;
-    }
-    let named = |name: &str| shown.contains(&format!("diff {name} is not changed: "));
-    for (name, text) in now.iter().filter(|it| before.get(it.0) != Some(it.1)) {
-        assert!(
-            is_ignored(name) || named(name) || *name == own,
-            "{name} is not named: {text:.40}\n{}",
-            about()
-        );
-    }
-    for (name, text) in before.iter().filter(|it| now.get(it.0) != Some(it.1)) {
-        let is_elsewhere =
-            || now.iter().any(|it| it.1 == text && (named(it.0) || is_ignored(it.0)));
-        assert!(
-            is_ignored(name) || named(name) || is_elsewhere() || *name == own,
-            "{name} is not put back: {text:.40}\n{}",
-            about()
-        );
-    }
+    let about = format!("MOVES_SEED={seed} git {is_git} old {is_old} {moves:?}");
+    Story { about, own, before, later, now: texts(&root), shown }.check();
 }
 
 #[test]
