@@ -51,7 +51,7 @@ fn texts(root: &Path) -> BTreeMap<String, String> {
 }
 
 fn is_ignored(name: &str) -> bool {
-    name.starts_with("ign/") || name.ends_with(".o")
+    name.starts_with("ign/") || Path::new(name).extension().is_some_and(|it| it == "o")
 }
 
 /// Writes a random project. Half of the files that are not ignored are tracked.
