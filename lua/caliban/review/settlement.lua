@@ -11,6 +11,7 @@ local names = require('caliban.editor.name')
 local named = require('caliban.review.named')
 local remains = require('caliban.review.remains')
 local merging = require('caliban.review.hunks.merge')
+local mixed = require('caliban.review.mixed')
 local tracking = require('caliban.review.hunks.tracking')
 local unread = require('caliban.editor.unread')
 local state = require('caliban.review.state')
@@ -43,15 +44,15 @@ function M.origin(buf, text)
   return (file.disk(buf))
 end
 
---- Whether a change on disk is a hunk that the user has rejected. If so, something wrote the buffer
---- while the hunk was in it, and the write guard did not stop that.
+--- Tells of a change on disk whether it is a hunk that the user has rejected. If so, something wrote the buffer while the
+--- hunk was in it, and the write guard did not stop that.
 ---@param r caliban.Review
----@param edit caliban.DiskEdit the edit that would merge the change into the buffer
----@param mine string[] the buffer's lines
----@return boolean
-local function was_rejected(r, edit, mine)
-  local now = vim.list_slice(mine, edit.start + 1, edit.start + edit.count)
-  return state.has_rejected(r, now, edit.lines)
+---@return fun(edit: caliban.DiskEdit, mine: string[]): boolean
+local function rejected(r)
+  return function(edit, mine)
+    local now = vim.list_slice(mine, edit.start + 1, edit.start + edit.count)
+    return state.has_rejected(r, now, edit.lines)
+  end
 end
 
 --- Makes changes on disk in the buffer. `reworked` is true if hunks have other lines now.
@@ -117,21 +118,24 @@ end
 ---@return string[]? stand the text on which the buffer's text stands
 ---@return string? places where they conflict, in words
 local function take(r, was, disk, by)
+  local is_left = rejected(r)
   local follow = waiting.are_waiting(r, was) and waiting.follow
     or versions.are_followed(r) and versions.follow
   if not by and follow then
-    local done, reworked, clashes, stand, places = follow(r, was, disk, function(e, mine)
-      return was_rejected(r, e, mine)
-    end)
+    local done, reworked, clashes, stand, places = follow(r, was, disk, is_left)
     if not done then
       conflict.stick(r)
     end
     return reworked, clashes, stand, places
   end
+  local plan = not by and mixed.plan(r, was, disk, is_left)
+  if plan then
+    return mixed.make(r, plan)
+  end
   local mine, from = file.lines(r.buf), conflict.stand(r) or merging.split(was)
   local edits, clashes, rows, stand = merging.merge(from, merging.split(disk), mine)
   edits = vim.tbl_filter(function(e)
-    return not was_rejected(r, e, mine)
+    return not is_left(e, mine)
   end, edits)
   return make(r, edits, mine, by), clashes, stand, merging.places(edits, rows)
 end
@@ -172,10 +176,9 @@ function M.merge(r, why, by)
       return
     end
     state.set_clash(r, gone)
-    return warn(
-      name
-        .. ' was deleted or moved on disk while you were reviewing it. The buffer keeps its text.'
-    )
+    local what =
+      '%s was deleted or moved on disk while you were reviewing it. The buffer keeps its text.'
+    return warn(what:format(name))
   end
   local was, is_awaited = r.origin, appeared.is_awaited(r)
   state.set_origin(r, disk)
@@ -248,8 +251,7 @@ function M.look(r, by)
   return true, M.merge(r, 'changed', by)
 end
 
---- Writes the buffer, unless its text conflicts with the file on disk or has other unsaved changes
---- of the user.
+--- Writes the buffer, unless its text conflicts with the file on disk or has other unsaved changes of the user.
 ---@param r caliban.Review
 ---@param disk? string the file's text on disk now
 ---@return string why the buffer was not written; '' if it was
@@ -261,8 +263,8 @@ local function write(r, disk)
   end
   require('caliban.review.own').look(r)
   if r.clash then
-    local mine = "%s, and its buffer has text of the user's own, which the user can write with :w"
-    return r.clash == remains.GONE and r.own and mine:format(r.clash) or r.clash, false
+    local mine = ", and its buffer has text of the user's own, which the user can write with :w"
+    return r.clash .. (r.clash == remains.GONE and r.own and mine or ''), false
   elseif file.is_foreign(r.buf) then
     return ('there is already a file %s'):format(named.shown(r)), false
   elseif r.own then

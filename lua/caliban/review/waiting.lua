@@ -48,7 +48,7 @@ end
 ---@param from string[]
 ---@param to string[]
 ---@return string[]
-local function followed(text, from, to)
+function M.followed(text, from, to)
   local out, row = {}, 0
   for _, e in ipairs((merging.merge(from, to, text))) do
     vim.list_extend(vim.list_extend(out, text, row + 1, e.start), e.lines)
@@ -94,7 +94,7 @@ function M.follow(r, was, disk, is_left)
     return true, false, 0
   end
   table.sort(rows)
-  local stand = followed(from, base, algebra.base(file.lines(r.buf), hunks))
+  local stand = M.followed(from, base, algebra.base(file.lines(r.buf), hunks))
   return true, false, #rows, stand, merging.places(carried.edits, rows)
 end
 
