@@ -40,8 +40,6 @@ use words::CHANGED;
 const LOADED: usize = 4_000;
 /// The most bytes of all files that are kept in memory while a command runs, because git could not restore them.
 const ALL: u64 = 64 << 20;
-/// By how many seconds the times of a file system may differ from the clock.
-const TICK: i64 = 2;
 
 /// The state of the files before a command.
 struct Before {

@@ -53,7 +53,7 @@ impl Record {
                 let (desk, screen) = (desk.clone(), conversation.screen());
                 tokio::spawn(async move {
                     let notes = told(&desk.root, notes.iter().map(|it| &it.said)).await;
-                    let files = plan::plan(&desk, &keeper.blobs, &changes).await;
+                    let files = keep::plan(&desk, &keeper.blobs, &changes).await;
                     let mut room = ALL;
                     let mut shown = |it| preview(it, &desk, &mut room);
                     let files = files.iter().map(&mut shown).collect();

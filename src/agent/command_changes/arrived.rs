@@ -1,7 +1,6 @@
 //! Where files come from that a command has put at another path. A file that was moved there from a place that is not
 //! compared has the only copy of its text, so no rewind deletes it.
 
-use super::TICK;
 use super::found::Found;
 use super::seen::{FileId, Origin, Seen, Stamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +9,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// By how many seconds the times of a file system may differ from the clock.
+const TICK: i64 = 2;
 /// By how much the time that a file system gives to a new file may be behind the clock.
 const BEHIND: Duration = Duration::from_millis(10);
 

@@ -14,7 +14,7 @@ const ALL: usize = 4_000_000;
 /// The files that are not as they were before these changes. `all` has the latest change first.
 pub(in crate::agent) async fn files(desk: &Desk, blobs: &Blobs, all: &[Change]) -> Vec<Changed> {
     let mut room = ALL;
-    let files = plan::plan(desk, blobs, all).await;
+    let files = plan::undone(desk, blobs, all).await;
     let changed = files.iter().filter(|it| !it.is_unchanged() || it.skipped.is_some());
     changed.map(|it| of(desk, &whole(it), &mut room)).collect()
 }

@@ -48,7 +48,7 @@ impl Job {
         changes: &[Change],
         paths: &[PathBuf],
     ) -> Vec<String> {
-        let mut files = plan::plan(&self.desk, &self.keeper.blobs, changes).await;
+        let mut files = keep::plan(&self.desk, &self.keeper.blobs, changes).await;
         let is_chosen = |it: &mut File| paths.contains(&it.path);
         let others: Vec<File> = files.extract_if(.., |it| !is_chosen(it)).collect();
         keep::keep_only_texts(&self.desk, &mut files, &others);

@@ -1,16 +1,18 @@
 //! Keeps what a rewind may not take away: folders in which files stay, and the only copies of texts.
 
-use super::plan::File;
-use crate::store::checkpoints::Content;
+use super::plan::{self, File};
+use crate::store::checkpoints::{Blobs, Change, Content};
 use crate::tool::{self, Desk};
 use std::path::{Path, PathBuf};
 
-/// Notes of files that they stay as they are.
-pub(super) fn keep(desk: &Desk, files: &mut [File]) {
-    keep_folders(desk, files);
-    keep_moved(desk, files);
-    keep_only_texts(desk, files, &[]);
-    keep_folders(desk, files);
+/// The files as they will be after a rewind of these changes. `changes` has the latest change first.
+pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<File> {
+    let mut files = plan::undone(desk, blobs, changes).await;
+    keep_folders(desk, &mut files);
+    keep_moved(desk, &mut files);
+    keep_only_texts(desk, &mut files, &[]);
+    keep_folders(desk, &mut files);
+    files
 }
 
 /// Keeps the folders in which files stay: nothing comes back in their place.

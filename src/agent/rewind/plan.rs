@@ -1,7 +1,7 @@
 //! Plans a rewind: undoes the changes of each file, the latest first, each by a three-way merge with the file as it is
 //! now.
 
-use super::{index, keep};
+use super::index;
 use crate::edit;
 use crate::reach::Writing;
 use crate::store::checkpoints::{
@@ -179,8 +179,9 @@ struct Git {
     index: BTreeMap<PathBuf, IndexEntry>,
 }
 
-/// The files as they will be when these changes are undone. `changes` has the latest change first.
-pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<File> {
+/// The files without these changes, also where a rewind leaves them, because it would lose a text. `changes` has the latest
+/// change first.
+pub(super) async fn undone(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<File> {
     let mut git = Git { branch: head::branch(&desk.root, PATIENCE).await, index: BTreeMap::new() };
     if changes.iter().any(|it| it.staged.is_some()) {
         git.index = index::read(&desk.root).await.unwrap_or_default();
@@ -215,7 +216,6 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
     for it in files.iter_mut().filter(|it| it.skipped.is_none() && it.before_move.is_some()) {
         it.stays.push(MOVED);
     }
-    keep::keep(desk, &mut files);
     files
 }
 
@@ -400,7 +400,12 @@ fn take_content_back(file: &mut File, blobs: &Blobs, change: &Change, git: &Git)
         let why = format!("it was changed on {}, and {now} is checked out now", short(branch));
         return file.skipped = Some(why);
     }
-    match (&before, &after, &file.now) {
+    take_out(file, &before, &after);
+}
+
+/// Takes a change out of a content that has changed since.
+fn take_out(file: &mut File, before: &Content, after: &Content) {
+    match (before, after, &file.now) {
         (Content::Text(before), Content::Text(after), Content::Bytes(now)) => {
             match encoded::like(now, after, before) {
                 Some(bytes) => file.now = Content::of(bytes),
