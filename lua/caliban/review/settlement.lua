@@ -44,17 +44,6 @@ function M.origin(buf, text)
   return (file.disk(buf))
 end
 
---- Tells of a change on disk whether it is a hunk that the user has rejected. If so, something wrote the buffer while the
---- hunk was in it, and the write guard did not stop that.
----@param r caliban.Review
----@return fun(edit: caliban.DiskEdit, mine: string[]): boolean
-local function rejected(r)
-  return function(edit, mine)
-    local now = vim.list_slice(mine, edit.start + 1, edit.start + edit.count)
-    return state.has_rejected(r, now, edit.lines)
-  end
-end
-
 --- Makes changes on disk in the buffer. `reworked` is true if hunks have other lines now.
 ---@param r caliban.Review
 ---@param edits caliban.DiskEdit[]
@@ -118,7 +107,7 @@ end
 ---@return string[]? stand the text on which the buffer's text stands
 ---@return string? places where they conflict, in words
 local function take(r, was, disk, by)
-  local is_left = rejected(r)
+  local is_left = state.was_rejected(r)
   local follow = waiting.are_waiting(r, was) and waiting.follow
     or versions.are_followed(r) and versions.follow
   if not by and follow then

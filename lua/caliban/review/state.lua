@@ -88,6 +88,17 @@ function M.has_rejected(r, old, new)
   return false
 end
 
+--- Tells of a change on disk whether it is a hunk that the user has rejected. If so, something wrote the buffer while the
+--- hunk was in it, and the write guard did not stop that.
+---@param r caliban.Review
+---@return fun(edit: caliban.DiskEdit, mine: string[]): boolean
+function M.was_rejected(r)
+  return function(edit, mine)
+    local now = vim.list_slice(mine, edit.start + 1, edit.start + edit.count)
+    return M.has_rejected(r, now, edit.lines)
+  end
+end
+
 --- The buffer that a window showed before Caliban showed the file in it.
 ---@param r caliban.Review
 ---@param win integer
