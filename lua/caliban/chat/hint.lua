@@ -158,7 +158,7 @@ local function in_transcript(chat)
   local enter = lines and ends or not lines and on_line.enters(chat) or nil
   local listing = chat.listing
   local change = enter and listing and listing.waits and require('caliban.chat.changes').under(chat)
-  if change then
+  if enter and change then
     local k = require('caliban.editor.maps').leader()
     -- on the row of a file the keys decide the file, on the rows above all
     local what = change.hunk and '' or change.r and ' file' or ' all'
