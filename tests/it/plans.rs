@@ -240,7 +240,7 @@ fn the_lines_of_a_plan_in_the_chat_take_its_keys_once_its_window_was_shown() {
     nvim.keys("\\d");
     nvim.wait_transcript("You dropped the plan.");
     acts("\\d", "");
-    nvim.wait_screen("\\a accept · \\r reject · <CR> open or close · g? keys");
+    nvim.wait_screen("\\a accept all · \\r reject all · ");
 }
 
 /// Requests only grow: the tools stay the same, notes and plans are appended.

@@ -132,11 +132,8 @@ local function update_breaks()
     local buf = api.nvim_win_get_buf(win)
     local chat = require('caliban.chat.chats').of(buf)
     local fitted = chat and chat.transcript == buf and chat.narrowest
-    if
-      chat
-      and fitted
-      and (changed or not require('caliban.editor.wrap').shows(fitted.win, buf))
-    then
+    local shows = require('caliban.editor.wrap').shows
+    if chat and fitted and (changed or not shows(fitted.win, buf)) then
       rewrap(chat)
     end
   end
@@ -225,14 +222,13 @@ function M.watch()
   })
 end
 
---- Shows all of a chat whose transcript has taken the place of another chat's, as after `<C-o>`: the composer below belongs
---- to the transcript above it.
+--- Shows all of a chat whose transcript has taken the place of another chat's, as after `<C-o>`.
 ---@param chat caliban.Chat
 local function join(chat)
   local layout, chats = require('caliban.chat.layout'), require('caliban.chat.chats')
   local _, other = layout.showing('composer')
-  local is_replaced = other and other ~= chat and not layout.visible(other) and layout.visible(chat)
-  if is_replaced and chats.usable(chat.composer) and #vim.fn.getcmdwintype() == 0 then
+  local can = other and chats.usable(chat.composer) and #vim.fn.getcmdwintype() == 0
+  if can and not layout.visible(other) and layout.visible(chat) then
     chats.current = chat
     M.open(chat, false)
   end
