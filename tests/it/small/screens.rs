@@ -218,7 +218,12 @@ fn the_reply_to_a_comment_is_on_the_screen_above_the_folded_changes() {
         nvim.wait_phase("idle");
         shows(nvim, &["That is why.", "4 hunks in 2 files to review"], "the reply and the changes");
         nvim.keys(":Caliban<CR><Esc><Tab>");
-        nvim.wait_screen("\\a accept all · \\r reject all");
+        // on the first hunk, or on the head of a list that has no room for its hunks
+        let leads = |it: &Nvim| {
+            let words = ["\\a accept all · \\r reject all", "\\a accept · \\r reject"];
+            words.iter().any(|words| it.screen().contains(words))
+        };
+        nvim.wait(leads, &format!("the keys of the list at {columns}x{rows}"));
     }
 }
 
