@@ -44,11 +44,15 @@ fn a_coordinators_answer_is_held_back_twice_while_its_workers_run() {
 fn the_result_of_a_worker_that_was_stopped_is_in_the_chat_as_words() {
     let scene = coordinator(|it| it.size(80, 24));
     scene.server.reply(Reply::new().call("c1", "spawn_worker", worker("explorer", "Look.")));
-    for n in ["one", "two", "three"] {
+    for n in ["one", "two"] {
         scene.server.reply(Reply::said(&format!("Early {n}.")));
     }
+    let third = scene.server.reply(Reply::said("Early three.").gate());
     scene.server.reply_gated(is_of("Look."), Reply::said("I begin.").gate());
     scene.nvim.lua("require('caliban').ask('please')", &[]);
+    // the worker has a conversation before it is stopped
+    scene.server.wait_count(5);
+    third.release();
     scene.wait_chat(
         "! w1 explorer (Find it): stopped, partial
 Not known.
